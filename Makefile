@@ -26,11 +26,11 @@ help: ## Show this list.
 	@echo "    DASK=tcp://host:port a Dask scheduler whose workers train instead"
 	@echo "    EDAX=/path/to/edax   the Othello program (github.com/abulmo/edax-reversi), data/eval.dat beside it"
 	@echo "    ENGINES=no           set up without the perfect ConnectFour player BitBully (licence AGPL-3)"
-	@echo "    AFTERSTATE_DATA, AFTERSTATE_REPORTS, AFTERSTATE_CACHE   other directories for data, reports, compiled kernels"
-	@echo "    AFTERSTATE_HIDE=all  treat optional engines as missing, or some: bitbully,gtp-rhino,edax"
+	@echo "    AFTERPLY_DATA, AFTERPLY_REPORTS, AFTERPLY_CACHE   other directories for data, reports, compiled kernels"
+	@echo "    AFTERPLY_HIDE=all  treat optional engines as missing, or some: bitbully,gtp-rhino,edax"
 
 $(READY): requirements.lock requirements-engines.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "afterstate needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "afterply needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.12 ..."; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PYTHON) has no venv or ensurepip. Install them (on Debian and Ubuntu: apt install python3-venv), or name another Python: make PYTHON=/path/to/python3 ..."; exit 1; }
 	@echo "Setting up .venv from requirements.lock: one to three minutes, once ..."
 	@$(PYTHON) -m venv .venv
@@ -42,13 +42,13 @@ $(READY): requirements.lock requirements-engines.lock pyproject.toml
 setup: $(READY) ## Set up .venv and do nothing else; every other target does it when it is the first.
 
 quick: $(READY) ## Everything from nothing at reduced scale (about 5 minutes) -> reports/quick/index.html
-	@$(PY) -m afterstate.commands.reproduce quick
+	@$(PY) -m afterply.commands.reproduce quick
 
 reproduce: $(READY) ## All results of the papers: committed records, missing runs and a re-run sample -> reports/paper/index.html
-	@$(PY) -m afterstate.commands.reproduce reproduce --repeats $(REPEATS)
+	@$(PY) -m afterply.commands.reproduce reproduce --repeats $(REPEATS)
 
 plan: $(READY) ## What is recorded, what is missing, and the CPU time it would take.
-	@$(PY) -m afterstate.commands.reproduce plan
+	@$(PY) -m afterply.commands.reproduce plan
 
 check: $(READY) ## For the inner loop: lint, layers, and all tests without long runs and engines (about a minute).
 	@$(PY) -m ruff check
@@ -59,17 +59,17 @@ test: $(READY) ## All tests, notebooks included, on all cores (about 16 minutes)
 	@$(PYTEST) tests notebooks
 
 test-hidden: $(READY) ## Tests and notebooks that touch optional engines, as on a machine that has none of them.
-	@AFTERSTATE_HIDE=all $(PYTEST) -m engine tests notebooks
+	@AFTERPLY_HIDE=all $(PYTEST) -m engine tests notebooks
 
 lab: $(READY) ## Open the notebooks in JupyterLab.
 	@$(PY) -m jupyter lab notebooks $(LAB)
 
 docs: $(READY) ## How-tos, reference, notebooks and report as one site with a search (a minute) -> reports/site/index.html
-	@$(PY) -m afterstate.commands.cli docs
+	@$(PY) -m afterply.commands.cli docs
 
 site: $(READY) ## The same with a page for each published agent, on which it is played (brings a linker for WebAssembly).
 	@$(PY) -m pip install $(PIP_QUIET) -e '.[web]' --no-build-isolation
-	@$(PY) -m afterstate.commands.cli docs
+	@$(PY) -m afterply.commands.cli docs
 
 bench: $(READY) ## Measure speeds beside those of rivals, start-up and memory -> reports/paper/bench.md
 	@PYTHONPATH=tests $(PY) -m benchmarks.run
@@ -81,7 +81,7 @@ oracles: $(READY) ## Install independent rules of 2048 and Othello (pgx with jax
 	@$(PY) -m pip install $(PIP_QUIET) -e '.[oracles,web]' --no-build-isolation
 
 golden: $(READY) ## Rewrite golden runs and playthroughs after a deliberate change of numbers (raise the version first).
-	@$(PY) -m afterstate.commands.reproduce golden --write
+	@$(PY) -m afterply.commands.reproduce golden --write
 
 UV := $(PY) -m uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --python-version 3.11
 lock: $(READY) ## Resolve pyproject.toml into the lock files anew (needs the tool uv: .venv/bin/pip install uv).

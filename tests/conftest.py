@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from afterstate.players import optional
+from afterply.players import optional
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 TOUCHES_AN_ENGINE = ("players.perfect", "gtp.", ".connect4_")  # in a notebook's source
@@ -17,14 +17,14 @@ class Hidden:
 
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in optional.ORACLES and optional.hidden(name.partition(".")[0]):
-            raise ModuleNotFoundError(f"No module named {name!r} (AFTERSTATE_HIDE)", name=name)
+            raise ModuleNotFoundError(f"No module named {name!r} (AFTERPLY_HIDE)", name=name)
 
 
 @pytest.fixture(scope="module")
 def browser():
-    """A headless Chromium, driven by playwright; AFTERSTATE_BROWSER names another one."""
+    """A headless Chromium, driven by playwright; AFTERPLY_BROWSER names another one."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright")
-    found = [*filter(None, [os.environ.get("AFTERSTATE_BROWSER"), *map(shutil.which, BROWSERS)])]
+    found = [*filter(None, [os.environ.get("AFTERPLY_BROWSER"), *map(shutil.which, BROWSERS)])]
     if not found:
         pytest.skip(f"no browser to click in ({', '.join(BROWSERS)})")
     options = dict(executable_path=found[0], args=["--no-sandbox", "--disable-gpu"])

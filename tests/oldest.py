@@ -7,9 +7,9 @@ from pathlib import Path
 
 from numpy._core._multiarray_umath import __cpu_dispatch__
 
-from afterstate.files import data_directory
-from afterstate.kernel.compile import cache_root
-from afterstate.kernel.source import PACKAGE
+from afterply.files import data_directory
+from afterply.kernel.compile import cache_root
+from afterply.kernel.source import PACKAGE
 
 # numba, numpy and its linear algebra choose by the processor which instructions they use
 OLDEST = {
@@ -39,5 +39,5 @@ def said_by_the_oldest(code: str, timeout: float) -> str:
 
     Its machine code has a place of its own.
     """
-    places = {"AFTERSTATE_DATA": data_directory(), "AFTERSTATE_CACHE": cache_root() / "generic"}
+    places = {"AFTERPLY_DATA": data_directory(), "AFTERPLY_CACHE": cache_root() / "generic"}
     return said_by(code, timeout=timeout, NUMBA_CPU_FEATURES="", **OLDEST, **places)

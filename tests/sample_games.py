@@ -4,9 +4,9 @@ from functools import cache
 
 import numpy as np
 
-from afterstate.games.calls import SIGNATURES
-from afterstate.games.game import Game
-from afterstate.kernel.random import random_int
+from afterply.games.calls import SIGNATURES
+from afterply.games.game import Game
+from afterply.kernel.random import random_int
 
 
 def rules_in(names, but=()) -> dict:

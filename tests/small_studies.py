@@ -7,15 +7,15 @@ import nbformat
 import numpy as np
 from nbformat.v4 import new_code_cell, new_notebook
 
-from afterstate import games
-from afterstate.files import data_directory
-from afterstate.learners import td
-from afterstate.studies import golden
-from afterstate.studies.study import Study
+from afterply import games
+from afterply.files import data_directory
+from afterply.learners import td
+from afterply.studies import golden
+from afterply.studies.study import Study
 
 TUPLES = [[0, 1, 2], [4]]
 SMALL = {"runs": 3, "episodes": 400, "eval_every": 150, "tuples": TUPLES}
-VARIABLES = ("BUDGET", "RECORDS", "WORKERS", "DASK", "AFTERSTATE_BATCH")
+VARIABLES = ("BUDGET", "RECORDS", "WORKERS", "DASK", "AFTERPLY_BATCH")
 TICTACTOE = {"name": "tictactoe", "params": {}}
 GOLDEN_RUN = {"game": TICTACTOE, "parameters": {"tuples": TUPLES}, "episodes": 50, "seed": 1}
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -48,9 +48,9 @@ def make_place(directory, monkeypatch):
         shutil.copy(data_directory() / name, data)
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AFTERSTATE_DATA", str(data))
-    monkeypatch.setenv("AFTERSTATE_REPORTS", str(directory / "reports"))
-    monkeypatch.setenv("AFTERSTATE_HIDE", "all")
+    monkeypatch.setenv("AFTERPLY_DATA", str(data))
+    monkeypatch.setenv("AFTERPLY_REPORTS", str(directory / "reports"))
+    monkeypatch.setenv("AFTERPLY_HIDE", "all")
     run = GOLDEN_RUN | {"checksum": golden.repeat(td, GOLDEN_RUN)}
     write_json(data / "golden.json", {"td": {"version": td.VERSION, "runs": [run]}})
     return directory

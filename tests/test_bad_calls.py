@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from afterstate import games
-from afterstate.kernel.random import seed_from
-from afterstate.learners import td
+from afterply import games
+from afterply.kernel.random import seed_from
+from afterply.learners import td
 from oldest import said_by
 
 # kinds of wrong values
@@ -198,20 +198,20 @@ import math
 
 import pandas as pd
 
-from afterstate import arena, evaluators, games, players
-from afterstate.adapters import open_spiel, pettingzoo
-from afterstate.adapters.gymnasium import vector
-from afterstate.arena import ratings
-from afterstate.games import conformance
-from afterstate.kernel import new_rng
-from afterstate.learners import tabular, td
-from afterstate.networks import ntuple
-from afterstate.networks.table import QTable
-from afterstate.papers.mandziuk2004 import linear
-from afterstate.players import agents, gtp, perfect, positional, weaken
-from afterstate.players.agents import contest
-from afterstate.screen.game_table import Table
-from afterstate.search import mcts, puct
+from afterply import arena, evaluators, games, players
+from afterply.adapters import open_spiel, pettingzoo
+from afterply.adapters.gymnasium import vector
+from afterply.arena import ratings
+from afterply.games import conformance
+from afterply.kernel import new_rng
+from afterply.learners import tabular, td
+from afterply.networks import ntuple
+from afterply.networks.table import QTable
+from afterply.papers.mandziuk2004 import linear
+from afterply.players import agents, gtp, perfect, positional, weaken
+from afterply.players.agents import contest
+from afterply.screen.game_table import Table
+from afterply.search import mcts, puct
 
 class Carrier:
     net = None  # it carries a network, but is neither player nor session

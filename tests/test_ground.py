@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import afterstate
-from afterstate import files
-from afterstate.stats import fixed, printed, thousands, together, with_interval
+import afterply
+from afterply import files
+from afterply.stats import fixed, printed, thousands, together, with_interval
 
-FOUND = pkgutil.walk_packages(afterstate.__path__, "afterstate.")
-MODULES = ["afterstate", *sorted(found.name for found in FOUND)]
-SLOW = "afterstate.arena.exact"  # solves Tic-Tac-Toe
+FOUND = pkgutil.walk_packages(afterply.__path__, "afterply.")
+MODULES = ["afterply", *sorted(found.name for found in FOUND)]
+SLOW = "afterply.arena.exact"  # solves Tic-Tac-Toe
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from afterstate import arena, players
-from afterstate.games import boards
-from afterstate.games.game import Game
-from afterstate.reports import figures, pages
-from afterstate.screen.game_table import Table
-from afterstate.screen.widget import BoardWidget, Replay
+from afterply import arena, players
+from afterply.games import boards
+from afterply.games.game import Game
+from afterply.reports import figures, pages
+from afterply.screen.game_table import Table
+from afterply.screen.widget import BoardWidget, Replay
 from sample_games import race
 
 BAD = '<script>alert(1)</script>&"&lt;'

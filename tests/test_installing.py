@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,14 +27,14 @@ class Missing:  # as where only the core is installed
 
 
 sys.meta_path.insert(0, Missing())
-import afterstate
-from afterstate import arena, games, papers, players, screen
-from afterstate.commands import cli
-from afterstate.files import data_directory, published_file
-from afterstate.learners import td
-from afterstate.networks import ntuple
+import afterply
+from afterply import arena, games, papers, players, screen
+from afterply.commands import cli
+from afterply.files import data_directory, published_file
+from afterply.learners import td
+from afterply.networks import ntuple
 
-assert Path(afterstate.__file__).is_relative_to(sys.argv[1]), afterstate.__file__
+assert Path(afterply.__file__).is_relative_to(sys.argv[1]), afterply.__file__
 assert not data_directory().exists()
 game = games.load("nim")
 session = td.Session(game, {"tuples": "nim-1x3"}, seed=1)  # a list of the data folder
@@ -51,10 +52,10 @@ assert cli.main("match nim mine.npz random --episodes 1".split()) == 0
 EXTRAS = {"reports": "study", "studies": "study", "adapters.open_spiel": "open-spiel"}
 for room, extra in EXTRAS.items():
     try:
-        __import__(f"afterstate.{room}")
+        __import__(f"afterply.{room}")
         raise AssertionError(f"{room} does not miss anything")
     except ImportError as error:
-        assert f"pip install 'afterstate[{extra}]'" in str(error), error
+        assert f"pip install 'afterply[{extra}]'" in str(error), error
 print("all well")
 """
 
@@ -62,10 +63,10 @@ print("all well")
 STUDY = """
 from pathlib import Path
 
-from afterstate import games
-from afterstate.learners import td
-from afterstate.reports import collect
-from afterstate.studies import Study
+from afterply import games
+from afterply.learners import td
+from afterply.reports import collect
+from afterply.studies import Study
 
 collect.build("quick")  # the templates and the style sheet are in the wheel
 assert "konen2021" in (Path.cwd() / "reports" / "quick" / "index.html").read_text()
@@ -103,10 +104,10 @@ HERE = Path(sysconfig.get_path("purelib"))  # all that the lock file names, inst
 TRY = """
 import importlib.metadata, re, sys
 from packaging.requirements import Requirement
-from afterstate import arena, games, players
-import afterstate
+from afterply import arena, games, players
+import afterply
 
-assert str(afterstate.__file__).startswith(sys.argv[1]), afterstate.__file__
+assert str(afterply.__file__).startswith(sys.argv[1]), afterply.__file__
 arena.match(games.load("nim"), [players.Random()] * 2, seed=1)
 installed = {}
 for found in importlib.metadata.distributions():  # the first on the path is the one that counts
@@ -119,7 +120,7 @@ print(len(pins) > 100, wrong)
 """
 COPIED = ("lib", "Makefile", "pyproject.toml", "README.md", "LICENSE")
 # of the process that runs these tests
-HIDDEN = ("PYTHONPATH", "VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "AFTERSTATE_DATA")
+HIDDEN = ("PYTHONPATH", "VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "AFTERPLY_DATA")
 
 
 def copied_checkout(folder):
@@ -175,3 +176,29 @@ def test_the_dev_container_is_set_up_by_make(tmp_path):
     assert "\n-r ../requirements.lock\n" in (ROOT / "binder" / "requirements.txt").read_text()
     command = (ROOT / "binder" / "postBuild").read_text().splitlines()[-1]
     assert command.partition("install ")[2] in makefile
+
+
+# as a program and a package; the word in its own meaning, the state after a move, stays
+FORMER = re.compile(
+    r"AFTERSTATE_[A-Z]|(from|import|lib/|bin/|cache/|-m) ?afterstate\b|\bafterstate(\.[a-z_]|\\?\[)"
+    r"|\bafterstate (games|play|page|train|match|judge|league|docs)\b|[\"'`]afterstate(/|[\"'`])"
+    r"|(library|package|help|The|sources of)[ (]afterstate\b(?! s)|^# afterstate$",
+    re.MULTILINE,
+)
+# where it stands in hashes, and where an arm or a picture has its name from the word
+STAYS = r'^FORMER_NAME = "afterstate"$|/afterstate\.svg|`afterstate` learns|FARL": "afterstate"|at: .afterstate.'
+STAYS = re.compile(STAYS + r'|\("afterstate", run, "won"', re.MULTILINE)
+
+
+def test_no_text_names_the_package_as_it_was_called_before():
+    folders = ("lib", "tests", "notebooks", "data", "reports/paper", ".github", ".devcontainer")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
+    files += [path for path in ROOT.iterdir() if path.is_file() and path.name != "CHANGELOG.md"]
+    kinds = ".py .md .ipynb .yaml .yml .json .jsonl .toml .txt .csv .html .js .css .jinja2 .cff"
+    found = []
+    for path in files:
+        texts = path.suffix in (*kinds.split(), "") and "cache" not in path.parts
+        if texts and path != Path(__file__).resolve() and "__pycache__" not in path.parts:
+            text = STAYS.sub("", path.read_text(encoding="utf-8", errors="replace"))
+            found += [f"{path.relative_to(ROOT)}: {one[0]}" for one in FORMER.finditer(text)]
+    assert not found

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from afterstate.kernel.source import imported
+from afterply.kernel.source import imported
 
-PACKAGE = Path(__file__).parents[1] / "lib" / "afterstate"
+PACKAGE = Path(__file__).parents[1] / "lib" / "afterply"
 
 # rooms from the ground upwards; a room may import itself and those below it, but for exceptions
 ORDER = [
@@ -70,7 +70,7 @@ def imports(file: str) -> list[tuple[str, int]]:
 def test_imports_point_downwards(file):
     own = room(file)
     for target, line in imports(file):
-        assert target != "afterstate", f"{file}:{line}: inside the library imports are relative"
+        assert target != "afterply", f"{file}:{line}: inside the library imports are relative"
         if target.endswith(".py"):
             other = room(target)
             below = HEIGHT[other] < HEIGHT[own] and other not in NEVER.get(own, ())

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from afterstate import papers
-from afterstate.commands import reproduce
+from afterply import papers
+from afterply.commands import reproduce
 
 CLASS = reproduce.folder() / "class"
 RIGHT, WRONG, OPEN = "right: ", "not yet", "not solved yet: "

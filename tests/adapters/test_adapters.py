@@ -18,12 +18,12 @@ from gymnasium.utils.env_checker import check_env
 from open_spiel.python.algorithms import minimax
 from pettingzoo.test import api_test, seed_test
 
-from afterstate import arena, games, players
-from afterstate.adapters import gymnasium as single
-from afterstate.adapters import open_spiel, pettingzoo
-from afterstate.games import conformance
-from afterstate.games.game import Game
-from afterstate.learners import td
+from afterply import arena, games, players
+from afterply.adapters import gymnasium as single
+from afterply.adapters import open_spiel, pettingzoo
+from afterply.games import conformance
+from afterply.games.game import Game
+from afterply.learners import td
 from oldest import said_by
 from sample_games import dice, take_game
 
@@ -74,7 +74,7 @@ def test_the_whole_game_is_paid_as_its_score_and_the_seed_decides_it():
 
 
 def test_alone_an_illegal_action_changes_nothing_and_says_so():
-    env = gymnasium.make("afterstate/Cube2-v0")
+    env = gymnasium.make("afterply/Cube2-v0")
     env.reset(seed=1)
     mask, before = env.step(0)[4]["action_mask"], env.unwrapped.s.copy()
     _, reward, over, cut, info = env.step(int(mask.argmin()))
@@ -84,13 +84,13 @@ def test_alone_an_illegal_action_changes_nothing_and_says_so():
 
 
 def test_a_cube_is_solved_for_a_reward_and_given_up_after_a_while():
-    env = gymnasium.make("afterstate/Cube3-v0", max_twists=1)
+    env = gymnasium.make("afterply/Cube3-v0", max_twists=1)
     values = []
     for action in range(18):  # one of them turns the one twist back
         if env.reset(seed=5)[1]["action_mask"][action]:
             values.append(env.step(action)[1:3])
     assert values.count((1.0, True)) == 1 and values.count((0.0, False)) == len(values) - 1
-    env = gymnasium.make("afterstate/Cube2-v0", min_twists=13)
+    env = gymnasium.make("afterply/Cube2-v0", min_twists=13)
     assert len(play_alone(env, 1, 1_000)[0]) <= single.MOST_TWISTS + 1
 
 
@@ -168,10 +168,10 @@ def test_who_looks_sees_the_seat_and_only_who_moves_a_mask():
 def test_a_missing_package_is_named_with_the_remedy(package, monkeypatch):
     adapter = {"pyspiel": "open_spiel"}.get(package, package)
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, f"afterstate.adapters.{adapter}", raising=False)
+    monkeypatch.delitem(sys.modules, f"afterply.adapters.{adapter}", raising=False)
     extra = adapter.replace("_", "-")
-    with pytest.raises(ImportError, match=rf"'{package}': pip install 'afterstate\[{extra}\]'"):
-        importlib.import_module(f"afterstate.adapters.{adapter}")
+    with pytest.raises(ImportError, match=rf"'{package}': pip install 'afterply\[{extra}\]'"):
+        importlib.import_module(f"afterply.adapters.{adapter}")
 
 
 @pytest.mark.slow

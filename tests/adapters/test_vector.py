@@ -4,9 +4,9 @@ import gymnasium
 import numpy as np
 import pytest
 
-from afterstate import games
-from afterstate.adapters import action_mask, one_hot, pettingzoo, planes
-from afterstate.adapters.gymnasium import vector
+from afterply import games
+from afterply.adapters import action_mask, one_hot, pettingzoo, planes
+from afterply.adapters.gymnasium import vector
 from sample_games import dice
 
 TICTACTOE = games.load("tictactoe")
@@ -88,7 +88,7 @@ def test_boards_are_seen_in_their_shape():
     seen = env.observe("player_1")["observation"]
     assert seen.shape == (6, 7, 6) == env.observation_space("player_1")["observation"].shape
     assert seen[5, 3].tolist() == [0, 1, 0, 0, 0, 1] and seen[4, 3].tolist() == [0, 0, 0, 1, 0, 1]
-    env = gymnasium.make("afterstate/Game2048-v0", observation="board")
+    env = gymnasium.make("afterply/Game2048-v0", observation="board")
     seen, _ = env.reset(seed=1)
     raw = env.unwrapped
     assert (2 ** seen.argmax(axis=-1) * (1 - seen[..., 0]) == raw.game.to_array(raw.s)).all()

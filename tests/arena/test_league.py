@@ -2,24 +2,24 @@
 
 import pytest
 
-from afterstate import arena, games, players
-from afterstate.arena.league import league
-from afterstate.commands import cli
-from afterstate.players import player_file
-from afterstate.players.player_file import PlayerFile
+from afterply import arena, games, players
+from afterply.arena.league import league
+from afterply.commands import cli
+from afterply.players import player_file
+from afterply.players.player_file import PlayerFile
 
 NIM = games.load("nim", heaps=1, stones=3)
 FIRST = """
-from afterstate import games
+from afterply import games
 game = games.load("nim", heaps=1, stones=3)
 def player(state):
     print("= [0]")  # what a player says is no move
     return game.legal(state)[0]
 """
-PERFECT = "from afterstate import players\nplayer = players.MaxN(9)\n"
+PERFECT = "from afterply import players\nplayer = players.MaxN(9)\n"
 TOUCHES = """
 import gc
-from afterstate import players
+from afterply import players
 players.MaxN.choose = players.Random.choose = lambda self, state: 99
 def player(state):
     for one in gc.get_objects():

@@ -4,16 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterstate import arena, games, players
-from afterstate.arena import ratings
-from afterstate.arena.matches import play_on
-from afterstate.arena.tournament import Standings
-from afterstate.kernel.random import new_rng
-from afterstate.learners import td
-from afterstate.networks import ntuple
-from afterstate.players import Wrapped, agents, gtp
-from afterstate.players.basic import Random
-from afterstate.players.searching import MaxN
+from afterply import arena, games, players
+from afterply.arena import ratings
+from afterply.arena.matches import play_on
+from afterply.arena.tournament import Standings
+from afterply.kernel.random import new_rng
+from afterply.learners import td
+from afterply.networks import ntuple
+from afterply.players import Wrapped, agents, gtp
+from afterply.players.basic import Random
+from afterply.players.searching import MaxN
 
 game = games.load("tictactoe")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterstate.arena import ratings
+from afterply.arena import ratings
 
 STRENGTH = {"a": 0.9, "b": 0.2, "c": -0.3, "d": -0.8}
 TRUTH = np.array(list(STRENGTH.values())) * ratings.ELO

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
-from afterstate import games
-from afterstate.files import reports_directory, write_text
-from afterstate.games.calls import call_finish, call_start
-from afterstate.kernel.compile import kernel
-from afterstate.kernel.random import new_rng
-from afterstate.learners import sarsa, tabular, td
-from afterstate.search import mcts
-from afterstate.search.puct import Search
-from afterstate.studies.records import machine
+from afterply import games
+from afterply.files import reports_directory, write_text
+from afterply.games.calls import call_finish, call_start
+from afterply.kernel.compile import kernel
+from afterply.kernel.random import new_rng
+from afterply.learners import sarsa, tabular, td
+from afterply.search import mcts
+from afterply.search.puct import Search
+from afterply.studies.records import machine
 from oldest import said_by
 
 from . import scale
@@ -72,8 +72,8 @@ NETWORKS = {  # name: (what the row says, n-tuples of the wrapped network)
 START = """
 import time
 began = time.time()
-from afterstate import games
-from afterstate.learners import td
+from afterply import games
+from afterply.learners import td
 td.Session(games.load("tictactoe"), {}, 1).train(1)
 print(time.time() - began)
 """
@@ -228,7 +228,7 @@ def starts() -> list[str]:
             ("of a game new in the process", NEW_GAME, REPEATS),
         ):
             seconds = min(
-                float(said_by(code, AFTERSTATE_CACHE=cache).split()[-1]) for _ in range(times)
+                float(said_by(code, AFTERPLY_CACHE=cache).split()[-1]) for _ in range(times)
             )
             rows.append((f"first training step, {name}, seconds", f"{seconds:.1f}"))
     return table("| new processes | |", rows)

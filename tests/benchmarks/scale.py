@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from afterstate import games
-from afterstate.kernel.compile import kernel
-from afterstate.kernel.random import new_rng, random_bits
-from afterstate.learners import td
-from afterstate.reports import picture
-from afterstate.reports.figures import in_our_style
+from afterply import games
+from afterply.kernel.compile import kernel
+from afterply.kernel.random import new_rng, random_bits
+from afterply.learners import td
+from afterply.reports import picture
+from afterply.reports.figures import in_our_style
 from oracles.reference_td import Reference, Splitmix64
 
 REPEATS, SECONDS = 3, 1.0

@@ -1,4 +1,4 @@
-"""The command afterstate, the maker of published agents, and the benchmarks."""
+"""The command afterply, the maker of published agents, and the benchmarks."""
 
 import json
 import os
@@ -11,9 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from afterstate import games, players
-from afterstate.commands import cli
-from afterstate.files import data_directory
+from afterply import games, players
+from afterply.commands import cli
+from afterply.files import data_directory
 from benchmarks import run as bench
 
 MODELS = data_directory() / "models"
@@ -64,7 +64,7 @@ def test_a_game_is_played_at_the_keyboard(capsys, monkeypatch):
         ("match nim random lost.npz", "there is no file lost.npz"),
         ("train nim --learner guess", "there is no learner 'guess'"),
         ("train nim --set alhpa=1", "did you mean 'alpha'"),
-        ("docs", "needs the package 'pdoc': pip install 'afterstate[docs]'"),
+        ("docs", "needs the package 'pdoc': pip install 'afterply[docs]'"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line_without_a_traceback(capsys, monkeypatch, words, said):
@@ -75,7 +75,7 @@ def test_what_is_wrong_is_said_in_a_line_without_a_traceback(capsys, monkeypatch
 
 INTERRUPTS = """
 import ctypes, signal, sys, time
-from afterstate.commands import run_command
+from afterply.commands import run_command
 
 def strike():
     signal.raise_signal(signal.SIGINT)
@@ -128,8 +128,8 @@ def test_ctrl_c_is_heard_wherever_it_is_swallowed():
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [3.0, 6.0])
 def test_one_ctrl_c_ends_a_training_that_is_still_being_compiled(tmp_path, seconds):
-    words = "-m afterstate.commands.cli train nim --episodes 1000000000".split()
-    process = started(words, env=os.environ | {"AFTERSTATE_CACHE": str(tmp_path)})
+    words = "-m afterply.commands.cli train nim --episodes 1000000000".split()
+    process = started(words, env=os.environ | {"AFTERPLY_CACHE": str(tmp_path)})
     time.sleep(seconds)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)

@@ -11,20 +11,20 @@ import nbformat
 import pandas as pd
 import pytest
 
-from afterstate.commands import reproduce
-from afterstate.files import data_directory
-from afterstate.kernel.source import PACKAGE
-from afterstate.learners import td
-from afterstate.studies.profiles import declared_in
-from afterstate.studies.records import read
+from afterply.commands import reproduce
+from afterply.files import data_directory
+from afterply.kernel.source import PACKAGE
+from afterply.learners import td
+from afterply.studies.profiles import declared_in
+from afterply.studies.records import read
 from small_studies import make_place, write_notebook
 
 PARAMETERS = 'profile = "quick"\nruns = 2\nepisodes = 300\nalpha = 1.0'
 PROFILE = "profile: paper\nruns: 3\nepisodes: 500\nalpha: 1.0\n"
 STUDY = """
-from afterstate import games
-from afterstate.learners import td
-from afterstate.studies.study import Study
+from afterply import games
+from afterply.learners import td
+from afterply.studies.study import Study
 
 def mass(game, net, seed):
     return {"win_rate:Max-N-10": float(abs(net.weights).mean() % 100)}
@@ -121,7 +121,7 @@ def test_reproduce_from_nothing_to_recorded_to_differs(place, monkeypatch, capsy
 
 @pytest.mark.slow
 def test_quick_with_a_failing_notebook(place):
-    study = 'from afterstate.studies.study import Study\nstudy = Study("broken")'
+    study = 'from afterply.studies.study import Study\nstudy = Study("broken")'
     path = place / "notebooks" / "05_broken.ipynb"
     (place / "data" / "profiles" / "paper" / "05_broken.yaml").write_text(PROFILE)
     broken = write_notebook(path, PARAMETERS, study, 'raise RuntimeError("no luck")')
@@ -130,7 +130,7 @@ def test_quick_with_a_failing_notebook(place):
     for name, notebook in (("broken", "05_broken"), ("broken-too", "06_other")):
         (data / f"{name}.runs.csv").write_text(f"study,notebook\n{name},{notebook}\n")
         (data / f"{name}.results.csv").write_text("study,arm,run,episode,metric,value\n")
-    command = [sys.executable, "-m", "afterstate.commands.reproduce", "quick"]  # as make does
+    command = [sys.executable, "-m", "afterply.commands.reproduce", "quick"]  # as make does
     done = subprocess.run(command, capture_output=True, text=True)
     said = done.stdout
     assert done.returncode == 1, done.stderr
@@ -199,7 +199,7 @@ def file(tmp_path, monkeypatch):
     path = tmp_path / "data" / "profiles" / "paper" / "10_some.yaml"
     path.parent.mkdir(parents=True)
     path.write_text(STATED)
-    monkeypatch.setenv("AFTERSTATE_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("AFTERPLY_DATA", str(tmp_path / "data"))
     return path
 
 
@@ -253,7 +253,7 @@ def test_every_profile_fits_its_notebook(path):
     ],
 )
 def test_papermill_refuses_what_the_notebook_does_not_declare(tmp_path, given, message):
-    source = "from afterstate.studies.profiles import check_parameters\ncheck_parameters()"
+    source = "from afterply.studies.profiles import check_parameters\ncheck_parameters()"
     path = write_notebook(tmp_path / "10_some.ipynb", DECLARED, source, "print('went on')")
     done = subprocess.run(
         [sys.executable, "-m", "papermill", str(path), str(tmp_path / "out.ipynb"), "-p", *given],

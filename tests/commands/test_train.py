@@ -1,14 +1,14 @@
-"""The command ``afterstate train``: usual settings, nothing lost, nothing overwritten."""
+"""The command ``afterply train``: usual settings, nothing lost, nothing overwritten."""
 
 import shlex
 import signal
 
 import pytest
 
-from afterstate import games, players
-from afterstate.commands import cli, train
-from afterstate.learners import sarsa, tabular, td
-from afterstate.learners.parameters import check_parameters
+from afterply import games, players
+from afterply.commands import cli, train
+from afterply.learners import sarsa, tabular, td
+from afterply.learners.parameters import check_parameters
 from sample_games import race
 
 
@@ -38,7 +38,7 @@ def interrupted(capsys, monkeypatch, words, at=3):
         patch.setattr(train, "next_chunk", chunk)
         status, out, _ = run(capsys, words)
     assert status == 130 and "To go on:" in out
-    return out.strip().splitlines()[-1].removeprefix("  afterstate ")
+    return out.strip().splitlines()[-1].removeprefix("  afterply ")
 
 
 @pytest.mark.parametrize("learner", ["td", "sarsa", "tabular"])

@@ -12,18 +12,18 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from afterstate import arena, evaluators, games, papers, players
-from afterstate.evaluators import Matches
-from afterstate.learners import tabular
-from afterstate.networks.ntuple import Network
-from afterstate.networks.table import QTable
-from afterstate.papers.jamieson2022 import snapshots, weaker_ladder
-from afterstate.papers.konen2021 import game_measures, sarsa_study
-from afterstate.papers.mandziuk2004 import giveaway_points, linear_search, td_search
-from afterstate.papers.mandziuk2004.linear import Linear
-from afterstate.papers.scheiermann2022 import connect4_tournament, cube_solving, wrapping
-from afterstate.players.gtp import Edax, Rhino
-from afterstate.studies.records import evaluator_identity, key_of
+from afterply import arena, evaluators, games, papers, players
+from afterply.evaluators import Matches
+from afterply.learners import tabular
+from afterply.networks.ntuple import Network
+from afterply.networks.table import QTable
+from afterply.papers.jamieson2022 import snapshots, weaker_ladder
+from afterply.papers.konen2021 import game_measures, sarsa_study
+from afterply.papers.mandziuk2004 import giveaway_points, linear_search, td_search
+from afterply.papers.mandziuk2004.linear import Linear
+from afterply.papers.scheiermann2022 import connect4_tournament, cube_solving, wrapping
+from afterply.players.gtp import Edax, Rhino
+from afterply.studies.records import evaluator_identity, key_of
 from oldest import said_by_the_oldest
 
 TICTACTOE, GIVEAWAY, CONNECT4 = map(games.load, ("tictactoe", "giveaway", "connect4"))
@@ -188,7 +188,7 @@ def test_ratings_are_the_same_without_vector_instructions():
 def test_linear_agents_of_a_file_are_opponents_in_the_seats_of_their_training(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setenv("AFTERSTATE_DATA", str(tmp_path))
+    monkeypatch.setenv("AFTERPLY_DATA", str(tmp_path))
     vectors = {"LL": linear_search.random_weights(10, "rivals")}
     agent = Linear(GIVEAWAY, weights=vectors["LL"][0])
     with pytest.raises(FileNotFoundError, match="train the linear agents first"):

@@ -6,16 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterstate import games
-from afterstate.arena import exact
-from afterstate.kernel.random import seed_from
-from afterstate.learners import tabular
-from afterstate.networks import table
-from afterstate.papers.jamieson2022 import snapshot_tables, snapshots
-from afterstate.papers.jamieson2022.snapshots import TrainingGames, learning_contest
-from afterstate.papers.jamieson2022.weaker_ladder import Ladder, smoothness
-from afterstate.players import agents, weaken
-from afterstate.players.agents import contest
+from afterply import games
+from afterply.arena import exact
+from afterply.kernel.random import seed_from
+from afterply.learners import tabular
+from afterply.networks import table
+from afterply.papers.jamieson2022 import snapshot_tables, snapshots
+from afterply.papers.jamieson2022.snapshots import TrainingGames, learning_contest
+from afterply.papers.jamieson2022.weaker_ladder import Ladder, smoothness
+from afterply.players import agents, weaken
+from afterply.players.agents import contest
 
 GAME = games.load("tictactoe")
 OUTCOMES = ("wins", "draws", "losses")

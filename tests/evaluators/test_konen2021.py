@@ -3,22 +3,22 @@
 import numpy as np
 import pytest
 
-from afterstate import games, players
-from afterstate.games import calls
-from afterstate.games.rules import game2048
-from afterstate.kernel.random import best_of, new_rng
-from afterstate.learners import sarsa, td
-from afterstate.networks import table
-from afterstate.networks.ntuple import Network
-from afterstate.papers.konen2021 import sarsa_study
-from afterstate.papers.konen2021.game_measures import (
+from afterply import games, players
+from afterply.games import calls
+from afterply.games.rules import game2048
+from afterply.kernel.random import best_of, new_rng
+from afterply.learners import sarsa, td
+from afterply.networks import table
+from afterply.networks.ntuple import Network
+from afterply.papers.konen2021 import sarsa_study
+from afterply.papers.konen2021.game_measures import (
     HEX_STARTS,
     FirstMoves,
     Scores2048,
     WonStarts,
     play_greedily,
 )
-from afterstate.papers.konen2021.sarsa_study import Endings, ending, play_alone
+from afterply.papers.konen2021.sarsa_study import Endings, ending, play_alone
 
 hex3, game = games.load("hex", size=3), games.load("game2048")
 LAST = {"last mover wins": 0.0, "last mover loses": 0.0, "last mover draws": 0.0}

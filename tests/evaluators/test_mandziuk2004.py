@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterstate import games
-from afterstate.files import read_npz
-from afterstate.kernel.random import new_rng
-from afterstate.papers.mandziuk2004 import giveaway_points as tables
-from afterstate.papers.mandziuk2004 import linear, linear_search, td_search
-from afterstate.stats import mean_interval
+from afterply import games
+from afterply.files import read_npz
+from afterply.kernel.random import new_rng
+from afterply.papers.mandziuk2004 import giveaway_points as tables
+from afterply.papers.mandziuk2004 import linear, linear_search, td_search
+from afterply.stats import mean_interval
 from many import one_in
 from oracles import reference_checkers as reference
 
@@ -230,7 +230,7 @@ def test_learners_are_paired_and_repetitions_are_means_of_whole_groups():
 
 
 def test_finished_learners_are_kept_and_more_are_added(tmp_path, monkeypatch):
-    monkeypatch.setenv("AFTERSTATE_DATA", str(tmp_path))
+    monkeypatch.setenv("AFTERPLY_DATA", str(tmp_path))
     session = td_search.Session(game, {"depth": 1})
     drawn = {m: list(linear_search.random_weights(30, "kept", m)) for m in ("LL", "LB")}
     other = {m: [-w for w in rows] for m, rows in drawn.items()}

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterstate import games, players
-from afterstate.networks.ntuple import Network
-from afterstate.papers.scheiermann2022 import connect4_tournament as tournament
-from afterstate.papers.scheiermann2022 import wrapper_tables, wrapping
-from afterstate.papers.scheiermann2022.cube_solving import FAR, Solved, distances, near, scramble
+from afterply import games, players
+from afterply.networks.ntuple import Network
+from afterply.papers.scheiermann2022 import connect4_tournament as tournament
+from afterply.papers.scheiermann2022 import wrapper_tables, wrapping
+from afterply.papers.scheiermann2022.cube_solving import FAR, Solved, distances, near, scramble
 from oracles.cube_play import after, inverse, random_twists
 
 KNOWN_2 = [1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644]

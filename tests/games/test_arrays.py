@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from afterstate import games
-from afterstate.adapters import one_hot, planes
-from afterstate.games.conformance import random_game
-from afterstate.games.rules import cube
-from afterstate.kernel.random import new_rng
+from afterply import games
+from afterply.adapters import one_hot, planes
+from afterply.games.conformance import random_game
+from afterply.games.rules import cube
+from afterply.kernel.random import new_rng
 from sample_games import race
 
 OTHER_SIZES = [

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from afterstate import arena, games, players
-from afterstate.games.conformance import GameWarning, NotConforming, Report
-from afterstate.games.definition import RuleError
-from afterstate.games.game import check_game
-from afterstate.games.rules.cube import SOLVED
-from afterstate.kernel.random import new_rng, random_int
-from afterstate.learners import td
-from afterstate.networks import ntuple, table
-from afterstate.players import agents
-from afterstate.players.agents import contest
-from afterstate.search import max_n, mcts
+from afterply import arena, games, players
+from afterply.games.conformance import GameWarning, NotConforming, Report
+from afterply.games.definition import RuleError
+from afterply.games.game import check_game
+from afterply.games.rules.cube import SOLVED
+from afterply.kernel.random import new_rng, random_int
+from afterply.learners import td
+from afterply.networks import ntuple, table
+from afterply.players import agents
+from afterply.players.agents import contest
+from afterply.search import max_n, mcts
 from many import one_in
 from sample_games import race
 

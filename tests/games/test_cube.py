@@ -6,11 +6,11 @@ import magiccube
 import numpy as np
 import pytest
 
-from afterstate import games
-from afterstate.games.rules import cube
-from afterstate.kernel.random import new_rng
-from afterstate.networks import ntuple
-from afterstate.papers.scheiermann2022.cube_solving import distances
+from afterply import games
+from afterply.games.rules import cube
+from afterply.kernel.random import new_rng
+from afterply.networks import ntuple
+from afterply.papers.scheiermann2022.cube_solving import distances
 from oracles.cube_play import after, inverse, random_twists, starts
 
 cube2, cube3 = games.load("cube2"), games.load("cube3")

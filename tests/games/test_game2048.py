@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from afterstate import games
-from afterstate.games.rules import game2048
+from afterply import games
+from afterply.games.rules import game2048
 
 GAMES = 2_000
 LEFT, _, RIGHT, DOWN = range(4)

@@ -5,12 +5,12 @@ import pickle
 import numpy as np
 import pytest
 
-from afterstate import games
-from afterstate.games import conformance
-from afterstate.games.catalogue import specification, tables
-from afterstate.games.game import Game, check_game
-from afterstate.kernel.random import new_rng, random_int
-from afterstate.learners import td
+from afterply import games
+from afterply.games import conformance
+from afterply.games.catalogue import specification, tables
+from afterply.games.game import Game, check_game
+from afterply.kernel.random import new_rng, random_int
+from afterply.learners import td
 from sample_games import race
 
 CLOCKS = ["equal keys of different states: right for clocks and history"]

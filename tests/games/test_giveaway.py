@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from afterstate import games
-from afterstate.games.calls import call_over, call_play
+from afterply import games
+from afterply.games.calls import call_over, call_play
 from oracles import reference_checkers as reference
 
 game = games.load("giveaway")

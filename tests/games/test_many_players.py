@@ -5,12 +5,12 @@ import random
 import numpy as np
 import pytest
 
-from afterstate import arena, games, players
-from afterstate.arena import ratings
-from afterstate.games import calls
-from afterstate.games.boards import COLOURS, winning_places
-from afterstate.screen.game_table import Table
-from afterstate.search import max_n
+from afterply import arena, games, players
+from afterply.arena import ratings
+from afterply.games import calls
+from afterply.games.boards import COLOURS, winning_places
+from afterply.screen.game_table import Table
+from afterply.search import max_n
 from oracles.reference_many import Connect4, Dots, Grid, Race
 
 GAMES = 300

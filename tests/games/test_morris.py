@@ -4,9 +4,9 @@ import numpy as np
 import pyspiel
 import pytest
 
-from afterstate import games, players
-from afterstate.games.calls import call_legal, call_over, call_play, call_player
-from afterstate.players import agents
+from afterply import games, players
+from afterply.games.calls import call_legal, call_over, call_play, call_player
+from afterply.players import agents
 
 game = games.load("morris")
 UNLIMITED = {"repetition": 0, "quiet_plies": 0}

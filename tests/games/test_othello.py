@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from afterstate import games
-from afterstate.kernel.random import new_rng
-from afterstate.players import positional
-from afterstate.screen.pieces import positions
+from afterply import games
+from afterply.kernel.random import new_rng
+from afterply.players import positional
+from afterply.screen.pieces import positions
 
 GAMES = 10_000
 game = games.load("othello")

@@ -5,9 +5,9 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from afterstate import games
-from afterstate.games import catalogue
-from afterstate.games.boards import MARKED, grid_svg, state_svg
+from afterply import games
+from afterply.games import catalogue
+from afterply.games.boards import MARKED, grid_svg, state_svg
 from sample_games import race
 
 TEXTS = [  # name, parameters, actions or text, lines of the text, names of the first legal actions

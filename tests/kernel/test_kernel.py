@@ -9,13 +9,13 @@ import pytest
 from numba.core.caching import NullCache
 from numba.core.errors import NumbaError
 
-from afterstate import games
-from afterstate.kernel import compile
-from afterstate.kernel.compile import kernel
-from afterstate.kernel.functions import exp, log, tanh
-from afterstate.kernel.random import new_rng, random_bits, random_float, random_int, seed_from
-from afterstate.kernel.source import PACKAGE
-from afterstate.learners import td
+from afterply import games
+from afterply.kernel import compile
+from afterply.kernel.compile import kernel
+from afterply.kernel.functions import exp, log, tanh
+from afterply.kernel.random import new_rng, random_bits, random_float, random_int, seed_from
+from afterply.kernel.source import PACKAGE
+from afterply.learners import td
 from oldest import said_by
 from oracles.reference_td import Splitmix64
 
@@ -70,19 +70,19 @@ def test_hot_kernel_neither_allocates_nor_counts_references_nor_reorders_sums():
 def copy_of_the_package(folder):
     """Copy the library; return the folder above it."""
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(PACKAGE, folder / "lib" / "afterstate", ignore=ignored)
+    shutil.copytree(PACKAGE, folder / "lib" / "afterply", ignore=ignored)
     (folder / "data").mkdir()
     return folder / "lib"
 
 
 def said(code, library, cache):
     """Return the words that code prints with a copy of the library."""
-    return said_by(code, PYTHONPATH=library, AFTERSTATE_CACHE=cache).split()
+    return said_by(code, PYTHONPATH=library, AFTERPLY_CACHE=cache).split()
 
 
 VALUE = """
-from afterstate import games
-from afterstate.networks import ntuple
+from afterply import games
+from afterply.networks import ntuple
 game = games.load("nim")
 net = ntuple.Network(game, [[0, 1, 2]])
 net.weights[:] = 0.5
@@ -91,7 +91,7 @@ print(repr(net.value(game.play(game.start(), 3), 0)))
 
 
 EDITS_ITSELF = f"""{VALUE}
-from afterstate.kernel.source import PACKAGE, source_hash
+from afterply.kernel.source import PACKAGE, source_hash
 before = source_hash()
 with open(PACKAGE / "stats.py", "a") as file:
     file.write("# edited\\n")
@@ -106,7 +106,7 @@ def test_edited_helper_takes_effect_and_so_does_its_undoing(tmp_path):
     A process says that it runs what it has imported, whatever is edited later.
     """
     library = copy_of_the_package(tmp_path)
-    helper = library / "afterstate" / "kernel" / "functions.py"
+    helper = library / "afterply" / "kernel" / "functions.py"
     original = helper.read_text()
     edited = original.replace("t = (1.0 - e) / (1.0 + e)", "t = 0.5 * (1.0 - e) / (1.0 + e)")
     printed = []
@@ -151,5 +151,5 @@ def test_broken_machine_code_is_compiled_again_and_a_useless_cache_is_named(tmp_
     for path, other in zip(files, [*files[1:], *files[:1]]):  # sound, but of another function
         path.write_bytes(other.read_bytes())
     assert said(VALUE, PACKAGE.parent, tmp_path) == first
-    with pytest.raises(AssertionError, match=f"OSError.*{files[0]}.*set AFTERSTATE_CACHE"):
-        said("import afterstate.kernel", PACKAGE.parent, files[0])
+    with pytest.raises(AssertionError, match=f"OSError.*{files[0]}.*set AFTERPLY_CACHE"):
+        said("import afterply.kernel", PACKAGE.parent, files[0])

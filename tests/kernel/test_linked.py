@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from afterstate import games
-from afterstate.kernel import link
-from afterstate.learners import sarsa, td
-from afterstate.networks.ntuple import Network
-from afterstate.search import mcts, puct
+from afterply import games
+from afterply.kernel import link
+from afterply.learners import sarsa, td
+from afterply.networks.ntuple import Network
+from afterply.search import mcts, puct
 from sample_games import race
 
 SMALL = {"tuples": [[0, 1, 4, 5], [1, 2, 3]], "lambda_": 0.5}  # of 2048

@@ -6,9 +6,9 @@ import types
 import numpy as np
 import pytest
 
-from afterstate import games, learners
-from afterstate.learners import check_learner, tabular
-from afterstate.learners.parameters import Parameter, check_parameters
+from afterply import games, learners
+from afterply.learners import check_learner, tabular
+from afterply.learners.parameters import Parameter, check_parameters
 
 GAMES = {"td_search": games.load("giveaway")}  # it plays nothing else
 # by default it leaves nothing to chance

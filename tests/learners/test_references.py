@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from afterstate import games
-from afterstate.learners import check_learner, sarsa, td
+from afterply import games
+from afterply.learners import check_learner, sarsa, td
 from many import one_in
 from oracles.reference_sarsa import SarsaReference
 from oracles.reference_td import Reference, Splitmix64

@@ -5,12 +5,12 @@ import copy
 import numpy as np
 import pytest
 
-from afterstate import games, players
-from afterstate.learners import tabular
-from afterstate.networks import table
-from afterstate.networks.table import NONE
-from afterstate.players import agents
-from afterstate.players.agents import contest
+from afterply import games, players
+from afterply.learners import tabular
+from afterply.networks import table
+from afterply.networks.table import NONE
+from afterply.players import agents
+from afterply.players.agents import contest
 from oracles.reference_tabular import Reference
 from sample_games import take_game
 

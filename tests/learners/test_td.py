@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-from afterstate import games
-from afterstate.learners import adaptation, sarsa, td, td_wrapped
-from afterstate.learners.session import EPISODES
-from afterstate.players.wrapped import Wrapped
-from afterstate.search.puct import Search
+from afterply import games
+from afterply.learners import adaptation, sarsa, td, td_wrapped
+from afterply.learners.session import EPISODES
+from afterply.players.wrapped import Wrapped
+from afterply.search.puct import Search
 from oracles.reference_td import Reference, Splitmix64
 from sample_games import chain, track
 

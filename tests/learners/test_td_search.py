@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from afterstate import games
-from afterstate.learners import check_learner
-from afterstate.papers.mandziuk2004 import linear_search, td_search
+from afterply import games
+from afterply.learners import check_learner
+from afterply.papers.mandziuk2004 import linear_search, td_search
 from oracles import reference_checkers as reference
 
 game = games.load("giveaway")
@@ -139,7 +139,7 @@ def test_without_a_feature_its_weight_stays_zero_and_nothing_else_changes(params
 
 
 def test_strong_phase(tmp_path, monkeypatch):
-    monkeypatch.setenv("AFTERSTATE_DATA", str(tmp_path))
+    monkeypatch.setenv("AFTERPLY_DATA", str(tmp_path))
     vectors = {m: linear_search.random_weights(20, "trained", m) for m in ("LL", "LB", "3L")}
     td_search.write_learners(tmp_path / "learners.npz", session_for({}), vectors)
     params = {"opponents": "strong", "start": "continued", "learners": "learners.npz"}

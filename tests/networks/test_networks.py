@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from afterstate import files, games
-from afterstate.games import conformance
-from afterstate.kernel.random import new_rng, random_int
-from afterstate.learners import td
-from afterstate.networks import ntuple, table
-from afterstate.networks.ntuple import make_tuples, random_walk
+from afterply import files, games
+from afterply.games import conformance
+from afterply.kernel.random import new_rng, random_int
+from afterply.learners import td
+from afterply.networks import ntuple, table
+from afterply.networks.ntuple import make_tuples, random_walk
 
 LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 4, 8], [8, 4, 0]]
 

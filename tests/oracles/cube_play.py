@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from afterstate.games.calls import call_start
-from afterstate.kernel.compile import kernel
-from afterstate.kernel.random import new_rng
+from afterply.games.calls import call_start
+from afterply.kernel.compile import kernel
+from afterply.kernel.random import new_rng
 
 
 def after(game, twists):

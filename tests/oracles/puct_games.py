@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from afterstate import games
-from afterstate.kernel.random import new_rng, random_int
-from afterstate.networks import ntuple
-from afterstate.search.puct import NONE, ROOT, Search
+from afterply import games
+from afterply.kernel.random import new_rng, random_int
+from afterply.networks import ntuple
+from afterply.search.puct import NONE, ROOT, Search
 from sample_games import dice
 
 tictactoe, connect4, othello = (games.load(name) for name in ("tictactoe", "connect4", "othello"))

@@ -7,7 +7,7 @@ of a node is what is still to come from it, or without path rewards a whole scor
 
 from types import SimpleNamespace
 
-from afterstate.kernel.functions import exp
+from afterply.kernel.functions import exp
 
 
 def shares(weights):

@@ -8,7 +8,7 @@ here is (index, action).
 
 import numpy as np
 
-from afterstate.games.calls import call_start
+from afterply.games.calls import call_start
 from oracles.reference_td import Reference
 
 

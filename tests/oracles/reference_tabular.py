@@ -2,9 +2,9 @@
 
 from types import SimpleNamespace
 
-from afterstate.kernel.random import new_rng
-from afterstate.learners import tabular
-from afterstate.search import max_n
+from afterply.kernel.random import new_rng
+from afterply.learners import tabular
+from afterply.search import max_n
 from oracles.reference_td import Splitmix64
 
 

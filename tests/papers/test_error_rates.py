@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from afterstate import reports
-from afterstate.papers.claims import Statement
-from afterstate.papers.statements import DOES_NOT_HOLD, HOLDS, judge
-from afterstate.papers.verdicts import verdict
+from afterply import reports
+from afterply.papers.claims import Statement
+from afterply.papers.statements import DOES_NOT_HOLD, HOLDS, judge
+from afterply.papers.verdicts import verdict
 
 TABLE = Path(reports.__file__).parent / "templates" / "error_rates.md"
 REPEATS, RUNS = 1_000, 10

@@ -9,23 +9,23 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from afterstate import games, learners, papers
-from afterstate.commands import reproduce
-from afterstate.evaluators import Matches
-from afterstate.files import data_directory, read_yaml
-from afterstate.games.rules import cube
-from afterstate.learners import td
-from afterstate.papers.compare import RESULT_COLUMNS
-from afterstate.papers.jamieson2022 import snapshots
-from afterstate.papers.konen2021.game_measures import PerfectPlay
-from afterstate.papers.mandziuk2004 import td_search
-from afterstate.papers.scheiermann2022.connect4_tournament import Pairings
-from afterstate.papers.scheiermann2022.cube_solving import Solved
-from afterstate.papers.verdicts import counting_error
-from afterstate.players import positional
-from afterstate.players.searching import MCTS
-from afterstate.search.puct import SETTINGS
-from afterstate.studies.records import read
+from afterply import games, learners, papers
+from afterply.commands import reproduce
+from afterply.evaluators import Matches
+from afterply.files import data_directory, read_yaml
+from afterply.games.rules import cube
+from afterply.learners import td
+from afterply.papers.compare import RESULT_COLUMNS
+from afterply.papers.jamieson2022 import snapshots
+from afterply.papers.konen2021.game_measures import PerfectPlay
+from afterply.papers.mandziuk2004 import td_search
+from afterply.papers.scheiermann2022.connect4_tournament import Pairings
+from afterply.papers.scheiermann2022.cube_solving import Solved
+from afterply.papers.verdicts import counting_error
+from afterply.players import positional
+from afterply.players.searching import MCTS
+from afterply.search.puct import SETTINGS
+from afterply.studies.records import read
 
 TABLES = {
     "konen2021": {"1": 23},
@@ -83,7 +83,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers" / "margins.yaml").write_text(MARGINS, encoding="utf-8")
     (tmp_path / "papers" / "paper.yaml").write_text(GOOD, encoding="utf-8")
-    monkeypatch.setenv("AFTERSTATE_DATA", str(tmp_path))
+    monkeypatch.setenv("AFTERPLY_DATA", str(tmp_path))
     return tmp_path
 
 
@@ -200,7 +200,7 @@ def test_notebooks_have_the_arms_of_the_software(published, number, name, tmp_pa
     (path,) = Path(__file__).parents[2].glob(f"notebooks/{number}_*.ipynb")
     asked = {"software_runs": 1, "list_runs": 1, "switch_runs": 1}
     asked = {key: asked[key] for key in asked if key in path.read_text(encoding="utf-8")}
-    monkeypatch.setenv("AFTERSTATE_REPORTS", str(tmp_path))
+    monkeypatch.setenv("AFTERPLY_REPORTS", str(tmp_path))
     studies, note = reproduce.planned(path, asked | {"profile": "paper"})
     study = next(study for study in studies if study.name == name)
     readings = [r for r in published["konen2021"].readings if r.of == name]
@@ -301,8 +301,8 @@ def test_tables_stand_as_they_are_printed(published):
 def test_missing_papers_and_data(folder, monkeypatch):
     with pytest.raises(ValueError, match="no paper 'konen'; there are paper"):
         papers.load("konen")
-    monkeypatch.setenv("AFTERSTATE_DATA", str(folder / "nowhere"))
-    with pytest.raises(FileNotFoundError, match="AFTERSTATE_DATA"):
+    monkeypatch.setenv("AFTERPLY_DATA", str(folder / "nowhere"))
+    with pytest.raises(FileNotFoundError, match="AFTERPLY_DATA"):
         papers.all()
 
 

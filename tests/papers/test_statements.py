@@ -6,11 +6,11 @@ import re
 import numpy as np
 import pytest
 
-from afterstate import papers
-from afterstate.papers import statements
-from afterstate.papers.claims import Statement
-from afterstate.papers.statements import DOES_NOT_HOLD, HOLDS, UNDECIDED, judge, series
-from afterstate.papers.verdicts import NOT_RUN
+from afterply import papers
+from afterply.papers import statements
+from afterply.papers.claims import Statement
+from afterply.papers.statements import DOES_NOT_HOLD, HOLDS, UNDECIDED, judge, series
+from afterply.papers.verdicts import NOT_RUN
 
 
 def name(arm, metric="m"):

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from afterstate import stats
-from afterstate.papers.verdicts import Published, counting_error, runs_for, verdict
-from afterstate.stats import mean_interval
+from afterply import stats
+from afterply.papers.verdicts import Published, counting_error, runs_for, verdict
+from afterply.stats import mean_interval
 
 REPEATS = 1000
 

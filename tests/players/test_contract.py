@@ -9,15 +9,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from afterstate import arena, games, players
-from afterstate.kernel.random import new_rng, pick_best
-from afterstate.networks import ntuple
-from afterstate.networks.ntuple import Network
-from afterstate.networks.table import QTable
-from afterstate.papers.mandziuk2004 import linear_search
-from afterstate.papers.mandziuk2004.linear import Linear
-from afterstate.players import agents, gtp, optional, perfect, positional
-from afterstate.players.saved import named
+from afterply import arena, games, players
+from afterply.kernel.random import new_rng, pick_best
+from afterply.networks import ntuple
+from afterply.networks.ntuple import Network
+from afterply.networks.table import QTable
+from afterply.papers.mandziuk2004 import linear_search
+from afterply.papers.mandziuk2004.linear import Linear
+from afterply.players import agents, gtp, optional, perfect, positional
+from afterply.players.saved import named
 
 TICTACTOE, OTHELLO, NIM = games.load("tictactoe"), games.load("othello"), games.load("nim")
 GIVEAWAY = games.load("giveaway")

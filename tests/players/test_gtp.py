@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from afterstate import arena, games, players
-from afterstate.players import gtp, optional, perfect
+from afterply import arena, games, players
+from afterply.players import gtp, optional, perfect
 
 STAND_IN = Path(__file__).parents[1] / "oracles" / "gtp_engine.py"
 game = games.load("othello")
@@ -130,7 +130,7 @@ def test_an_engine_that_dies_between_matches_costs_nothing_and_one_that_cannot_s
 def test_what_edax_lacks_is_named_and_it_is_started_with_its_level_and_weights(
     tmp_path, monkeypatch
 ):
-    monkeypatch.delenv("AFTERSTATE_HIDE", raising=False)
+    monkeypatch.delenv("AFTERPLY_HIDE", raising=False)
     assert "cannot be started: No such file" in errors(gtp.Player([tmp_path / "none"], "none"))[0]
     monkeypatch.delenv("EDAX", raising=False)
     assert "make reproduce EDAX=/path/to/edax" in optional.lacks("edax")
@@ -173,7 +173,7 @@ def test_no_engine_outlives_its_process(tmp_path, ending):
     log.touch()
     command = [sys.executable, str(STAND_IN), "none", "0", "0", str(log)]
     script = (
-        "import os\nfrom afterstate import games\nfrom afterstate.players import gtp\n"
+        "import os\nfrom afterply import games\nfrom afterply.players import gtp\n"
         f"p = gtp.Player({command}, 'p')\np.new_match(games.load('othello'), [], 0, 0)\n{ending}\n"
     )
     subprocess.run([sys.executable, "-c", script], timeout=120)
@@ -186,7 +186,7 @@ def test_no_engine_outlives_its_process(tmp_path, ending):
 
 def test_hidden_engines_are_missing_with_their_remedy(monkeypatch):
     monkeypatch.setenv("EDAX", __file__)
-    monkeypatch.setenv("AFTERSTATE_HIDE", "bitbully, gtp-rhino,edax")
+    monkeypatch.setenv("AFTERPLY_HIDE", "bitbully, gtp-rhino,edax")
     remedies = ("make engines", "apt install grhino", "EDAX=/path/to/edax")
     for name, remedy in zip(optional.ENGINES, remedies, strict=True):
         assert remedy in optional.lacks(name)
@@ -194,13 +194,13 @@ def test_hidden_engines_are_missing_with_their_remedy(monkeypatch):
         perfect._engine.__wrapped__()
     with pytest.raises(ValueError, match="'bitbully', 'gtp-rhino', 'edax', not 'jax'"):
         optional.lacks("jax")
-    monkeypatch.delenv("AFTERSTATE_HIDE")
+    monkeypatch.delenv("AFTERPLY_HIDE")
     assert not any(map(optional.hidden, optional.ENGINES + optional.ORACLES))
-    monkeypatch.setenv("AFTERSTATE_HIDE", "all")
+    monkeypatch.setenv("AFTERPLY_HIDE", "all")
     monkeypatch.delitem(sys.modules, "jax", raising=False)
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("jax")
-    monkeypatch.setenv("AFTERSTATE_HIDE", "bitbuly")
+    monkeypatch.setenv("AFTERPLY_HIDE", "bitbuly")
     with pytest.raises(ValueError, match="names bitbuly; there are all, bitbully"):
         optional.hidden("bitbully")
 

@@ -5,12 +5,12 @@ import pickle
 import numpy as np
 import pytest
 
-from afterstate import arena, games
-from afterstate.papers.konen2021.game_measures import PerfectPlay, judge
-from afterstate.players import optional
-from afterstate.players.basic import Random
-from afterstate.players.perfect import Perfect, best_moves, scores, value
-from afterstate.search.max_n import MinMaxSearch
+from afterply import arena, games
+from afterply.papers.konen2021.game_measures import PerfectPlay, judge
+from afterply.players import optional
+from afterply.players.basic import Random
+from afterply.players.perfect import Perfect, best_moves, scores, value
+from afterply.search.max_n import MinMaxSearch
 
 game = games.load("connect4")
 pytestmark = [

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import yaml
 
-from afterstate import arena, games, players
-from afterstate.files import data_directory, read_npz, write_npz
-from afterstate.games.rules.game2048 import MAX_SCORE
-from afterstate.kernel.random import seed_from
-from afterstate.learners import sarsa, tabular, td
-from afterstate.networks import ntuple
-from afterstate.papers.scheiermann2022.cube_solving import Solved
-from afterstate.studies.records import read
+from afterply import arena, games, players
+from afterply.files import data_directory, read_npz, write_npz
+from afterply.games.rules.game2048 import MAX_SCORE
+from afterply.kernel.random import seed_from
+from afterply.learners import sarsa, tabular, td
+from afterply.networks import ntuple
+from afterply.papers.scheiermann2022.cube_solving import Solved
+from afterply.studies.records import read
 
 MODELS = data_directory() / "models"
 AGENTS = [path for path in sorted(MODELS.glob("*.npz")) if read_npz(path)[0]["kind"] != "learners"]

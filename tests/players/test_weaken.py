@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from afterstate import arena, games, players
-from afterstate.arena import exact, rating_pool
-from afterstate.learners import tabular
-from afterstate.players import agents, saved, weaken
+from afterply import arena, games, players
+from afterply.arena import exact, rating_pool
+from afterply.learners import tabular
+from afterply.players import agents, saved, weaken
 
 GAME, DIALS = games.load("tictactoe"), (0.0, 0.5, 1.0)
 

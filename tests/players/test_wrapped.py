@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from afterstate import games
-from afterstate.learners import tabular, td
-from afterstate.papers.mandziuk2004.linear import Linear
-from afterstate.players.wrapped import Wrapped
-from afterstate.search.puct import Search
+from afterply import games
+from afterply.learners import tabular, td
+from afterply.papers.mandziuk2004.linear import Linear
+from afterply.players.wrapped import Wrapped
+from afterply.search.puct import Search
 from oracles.puct_games import connect4, late, network, othello, tictactoe
 from sample_games import race, take_game
 

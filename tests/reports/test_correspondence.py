@@ -3,7 +3,7 @@
 import ast
 import re
 
-from afterstate.reports import pages
+from afterply.reports import pages
 
 PAPER = "konen2021"  # of it every citation must stand in the map, of others their algorithms
 CHECKED = ("Alg.", "Eq.")  # in these groups every function must cite its place
@@ -91,5 +91,5 @@ def test_the_map_fits_the_source_and_holds_all_algorithms_and_equations():
     assert all(place in cited for place in wanted)
     for _, row in rows:
         for name, href in row["links"]:
-            file = href.removeprefix("../../lib/afterstate/")
+            file = href.removeprefix("../../lib/afterply/")
             assert (pages.PACKAGE / file).is_file(), name

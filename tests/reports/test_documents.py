@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from test_pages import Page, broken_links
 
-import afterstate
-from afterstate.reports import site
+import afterply
+from afterply.reports import site
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = "reports/paper/"  # by make reproduce
@@ -48,7 +48,7 @@ def test_on_a_package_index_no_link_of_the_readme_leads_nowhere():
 
 
 PUBLIC = [(module, name) for module, names in site.public().items() for name in names]
-COMMON = re.findall(r"(?m)^    (\w+)  ", afterstate.__doc__)  # that mean the same everywhere
+COMMON = re.findall(r"(?m)^    (\w+)  ", afterply.__doc__)  # that mean the same everywhere
 
 
 def test_no_two_public_names_are_the_same_thing():
@@ -76,7 +76,7 @@ def test_a_public_name_says_what_its_parameters_mean(module, name):
 @pytest.mark.slow
 def test_the_site_is_whole_and_has_every_public_name_once(tmp_path, monkeypatch):
     pytest.importorskip("pdoc")
-    monkeypatch.setenv("AFTERSTATE_REPORTS", str(tmp_path))
+    monkeypatch.setenv("AFTERPLY_REPORTS", str(tmp_path))
     (tmp_path / "paper").mkdir()
     for name in ("00_start_here.ipynb", "games.md", "konen2021.md"):  # the others take long
         shutil.copy(ROOT / BUILT / name, tmp_path / "paper")

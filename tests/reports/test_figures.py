@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterstate import stats
-from afterstate.reports import figures, picture
+from afterply import stats
+from afterply.reports import figures, picture
 
 METRIC = "win_rate:Max-N-10"
 ROWS = ["row", "series", "runs", "mean", "low", "high"]

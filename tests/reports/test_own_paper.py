@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
-from afterstate.commands import cli
-from afterstate.files import data_directory
-from afterstate.reports.own_paper import judge
-from afterstate.studies.records import read
+from afterply.commands import cli
+from afterply.files import data_directory
+from afterply.reports.own_paper import judge
+from afterply.studies.records import read
 
 CLAIMS = """
 margins: {accuracy: {absolute: 0.5, why: less than between two seeds}}

@@ -10,8 +10,8 @@ from urllib.parse import unquote
 import pytest
 from test_report import fill, published
 
-from afterstate.games import catalogue
-from afterstate.reports import collect, pages, readings
+from afterply.games import catalogue
+from afterply.reports import collect, pages, readings
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPARED = {".md", ".csv", ".svg", ".txt"}
@@ -126,7 +126,7 @@ def test_published_pages_that_need_no_run_are_those_of_today(name):
     given = {"games": catalogue.tables(), "groups": pages.correspondence()}
     kept = (ROOT / "reports" / "paper" / f"{name}.md").read_text(encoding="utf-8")
     page = pages.render(f"{name}.md", **given)
-    assert page.split() == kept.split(), "python -m afterstate.reports.collect paper writes it"
+    assert page.split() == kept.split(), "python -m afterply.reports.collect paper writes it"
 
 
 def test_a_text_stays_one_text_in_one_cell():

@@ -8,12 +8,12 @@ import shutil
 import pandas as pd
 import pytest
 
-from afterstate import papers
-from afterstate.files import data_directory, read_yaml
-from afterstate.papers.claims import Reading, Statement
-from afterstate.papers.compare import RESULT_COLUMNS
-from afterstate.papers.verdicts import LABELS
-from afterstate.reports import collect, picture, sources
+from afterply import papers
+from afterply.files import data_directory, read_yaml
+from afterply.papers.claims import Reading, Statement
+from afterply.papers.compare import RESULT_COLUMNS
+from afterply.papers.verdicts import LABELS
+from afterply.reports import collect, picture, sources
 
 STATEMENTS = set(picture.STATEMENTS)
 WIN_RATE = {"study": "nim", "arm": "FARL", "metric": "win_rate"}
@@ -180,14 +180,14 @@ def test_missing_runs_are_counted_with_their_estimate(tmp_path, monkeypatch, cap
     line = "| – | [It learns](alpha2020.md#s-s) | [missing: 1 h](alpha2020.md#study-nim) | [11]"
     assert "– 1 not run (1 h)" in pages["index.md"] and "nim: CPU time 1 h" in pages["index.md"]
     assert line in pages["index.md"] and "[missing: 1 h](#study-nim)" in pages["alpha2020.md"]
-    made = "missing: 1 h, made by `python -m afterstate.commands.reproduce notebook 11_nim"
+    made = "missing: 1 h, made by `python -m afterply.commands.reproduce notebook 11_nim"
     for said in (made, "| FARL | train | missing | 1 |"):
         assert said in pages["alpha2020.md"]
     edax = runs.assign(evaluator="levels of Edax")
     assert sources.missing_cost(edax) == "5 h, without Edax"
     assert sources.missing_cost(edax.assign(estimated_cpu_seconds=0)) == "needs the program Edax"
     assert sources.how_to_make(runs) == f"{sources.MAKE_ALL} makes them (CPU time: 1 h)."
-    monkeypatch.setenv("AFTERSTATE_REPORTS", str(tmp_path))
+    monkeypatch.setenv("AFTERPLY_REPORTS", str(tmp_path))
     assert collect.main(["paper"]) == 0 and "2 missing (1.0 CPU h)" in capsys.readouterr().out
 
 
@@ -279,7 +279,7 @@ def own_data(tmp_path, monkeypatch):
     """A data directory with the papers alone."""
     shutil.copytree(data_directory() / "papers", tmp_path / "data" / "papers")
     shutil.copy(data_directory() / "correspondence.yaml", tmp_path / "data")
-    monkeypatch.setenv("AFTERSTATE_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("AFTERPLY_DATA", str(tmp_path / "data"))
     return tmp_path / "data"
 
 

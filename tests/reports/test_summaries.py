@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from afterstate import stats
-from afterstate.reports import summaries
+from afterply import stats
+from afterply.reports import summaries
 
 
 @pytest.fixture

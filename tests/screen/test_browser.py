@@ -17,9 +17,9 @@ from small_studies import write_notebook
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright to drive the browser")
 SETUP = """
-from afterstate import games, players, screen
-from afterstate.files import published_file
-from afterstate.networks import ntuple
+from afterply import games, players, screen
+from afterply.files import published_file
+from afterply.networks import ntuple
 
 def net(game):
     return ntuple.load(published_file("models") / f"{game.name}.npz", game)
@@ -110,7 +110,7 @@ def notebook(browser, tmp_path_factory):
         for k, game in enumerate([*GAMES, "replay"]):
             cell = page.locator(".jp-CodeCell").nth(k + 1)
             cell.scroll_into_view_if_needed()
-            boards[game] = cell.locator(".afterstate")
+            boards[game] = cell.locator(".afterply")
             boards[game].wait_for()
         yield boards, fetched
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from afterstate import arena, games, players
-from afterstate.screen import notation
+from afterply import arena, games, players
+from afterply.screen import notation
 from many import one_in
 
 GAMES = [

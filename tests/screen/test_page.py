@@ -7,19 +7,19 @@ import re
 import numpy as np
 import pytest
 
-from afterstate import games, players
-from afterstate.commands.cli import main
-from afterstate.files import published_file, read_yaml
-from afterstate.games.boards import winning_places
-from afterstate.games.game import Game
-from afterstate.kernel import link
-from afterstate.kernel.random import new_rng
-from afterstate.learners import td
-from afterstate.networks import lookup, ntuple
-from afterstate.screen import learn_page, pieces
-from afterstate.screen import page as make_page
-from afterstate.screen.page import SMALLER, kernels, linked
-from afterstate.search.puct import Search
+from afterply import games, players
+from afterply.commands.cli import main
+from afterply.files import published_file, read_yaml
+from afterply.games.boards import winning_places
+from afterply.games.game import Game
+from afterply.kernel import link
+from afterply.kernel.random import new_rng
+from afterply.learners import td
+from afterply.networks import lookup, ntuple
+from afterply.screen import learn_page, pieces
+from afterply.screen import page as make_page
+from afterply.screen.page import SMALLER, kernels, linked
+from afterply.search.puct import Search
 from sample_games import dice
 
 pytest.importorskip("ziglang", reason="no linker for WebAssembly")
@@ -163,7 +163,7 @@ def test_what_makes_no_page_says_why(tmp_path, monkeypatch, capsys):
         learn_page("nim")
     monkeypatch.setattr(link.importlib.util, "find_spec", lambda name: None)
     assert main(["page", "nim", "--out", str(tmp_path / "a.html")]) == 2
-    assert "afterstate[web]" in capsys.readouterr().err
+    assert "afterply[web]" in capsys.readouterr().err
     monkeypatch.setattr(link, "LINKING", "of_another_version")
     with pytest.raises(ImportError, match="has no of_another_version; see the head of kernel/link"):
         make_page(games.load("nim"), tmp_path / "a.html")
@@ -193,13 +193,13 @@ def opened(browser, address):
     shown.on("pageerror", lambda error: said.append(str(error)))
     shown.on("request", lambda request: said.extend(re.findall("^http.*", request.url)))
     shown.goto(address)
-    shown.wait_for_function("globalThis.afterstate")
+    shown.wait_for_function("globalThis.afterply")
     return shown, said
 
 
 def wins_by_the_same_places(shown, game):
     """The page and the library mark the same line or chain at the end of random games."""
-    ask, rng = "(m) => { afterstate.begin(0, m); return afterstate.line(); }", random.Random(1)
+    ask, rng = "(m) => { afterply.begin(0, m); return afterply.line(); }", random.Random(1)
     for _ in range(30):
         moves = []
         while not game.over(state := game.after(moves)):
@@ -215,32 +215,32 @@ def test_a_page_from_the_disk_is_played_by_clicks(browser, tmp_path, name):
     game, file = net.game if net else agent, make_page(agent, tmp_path / "agent.html")
     (shown, said), rng = opened(browser, file.as_uri()), random.Random(name)
     states = [s for s in pieces.positions(game, new_rng(2), 40) if not game.over(s)][:20]
-    ask = "async (states) => Promise.all(states.map((s) => afterstate.engine.values(s)))"
+    ask = "async (states) => Promise.all(states.map((s) => afterply.engine.values(s)))"
     if net:
         values = shown.evaluate(ask, [s.tolist() for s in states])
         assert values == [net.action_values(s).tolist() for s in states]
         search = Search(game, net, 100)
         for state in states[:5]:
             search.plant(state)
-            asked = "async (s) => (await afterstate.engine.search(s, 100)).visits"
+            asked = "async (s) => (await afterply.engine.search(s, 100)).visits"
             assert shown.evaluate(asked, state.tolist()) == search.run(100).visits.tolist()
     shown.locator(".as-values").click()
     for _ in range(400):
-        shown.wait_for_function("afterstate.turn !== 'them'")
-        if shown.evaluate("afterstate.turn") == "over":
+        shown.wait_for_function("afterply.turn !== 'them'")
+        if shown.evaluate("afterply.turn") == "over":
             break
         for _ in range(3):  # from, to, taken
             offered = shown.locator(".as-action, .as-legal")
-            if shown.evaluate("afterstate.turn") == "you" and offered.count():
+            if shown.evaluate("afterply.turn") == "you" and offered.count():
                 offered.nth(rng.randrange(offered.count())).click()
     assert shown.locator(".as-status").text_content().startswith("The game is over")
-    moves, address = shown.evaluate("[afterstate.moves, location.href]")
+    moves, address = shown.evaluate("[afterply.moves, location.href]")
     cells = "[...document.querySelectorAll('.as-line')].map((e) => Number(e.dataset.cell))"
     assert sorted(shown.evaluate(cells)) == sorted(winning_places(game, game.after(moves)))
     if name in ("connect4", "tictactoe"):
         wins_by_the_same_places(shown, game)
     again, _ = opened(browser, address)
-    assert again.evaluate("afterstate.moves") == moves and said == []
+    assert again.evaluate("afterply.moves") == moves and said == []
     file.write_text(file.read_text().replace('id="module">', 'id="module">AAAA'))
     for script, words in (("", "damaged"), ("delete globalThis.DecompressionStream", "lacks")):
         broken = browser.new_page()
@@ -252,7 +252,7 @@ def test_a_page_from_the_disk_is_played_by_clicks(browser, tmp_path, name):
 @pytest.mark.slow
 def test_two_agents_show_one_position_and_play_each_other(browser, tmp_path):
     files = [published_file("models") / name for name in ("hex-early.npz", "hex.npz")]
-    nets, boards = [players.load(file).net for file in files], ("afterstate", "afterstate.partner")
+    nets, boards = [players.load(file).net for file in files], ("afterply", "afterply.partner")
     file = make_page(nets[0], tmp_path / "two.html", other=nets[1])
     shown, said = opened(browser, file.as_uri())
     game, state = nets[0].game, nets[0].game.start()
@@ -261,16 +261,16 @@ def test_two_agents_show_one_position_and_play_each_other(browser, tmp_path):
             shown.wait_for_function(f"{board}.scene.best && {board}.moves.length === {k}")
             values = shown.evaluate(f"{board}.engine.values({board}.state)")
             assert values == net.action_values(state).tolist()
-        shown.locator(".afterstate").nth(k).locator(f'[data-cell="{action}"]').click()
+        shown.locator(".afterply").nth(k).locator(f'[data-cell="{action}"]').click()
         state = game.play(state, action)
     shown.locator(".as-undo").first.click()
     shown.locator("#on").click()
-    shown.wait_for_function("afterstate.moves.length > 2")
+    shown.wait_for_function("afterply.moves.length > 2")
     shown.locator("#on").click()
-    while shown.evaluate("afterstate.turn") != "over":  # step by step
+    while shown.evaluate("afterply.turn") != "over":  # step by step
         shown.locator("#move").click()
-    moves = shown.evaluate("afterstate.moves")
-    assert moves == shown.evaluate("afterstate.partner.moves") and said == []
+    moves = shown.evaluate("afterply.moves")
+    assert moves == shown.evaluate("afterply.partner.moves") and said == []
     state = game.play(game.start(), 14)
     for action in moves[1:]:
         best = nets[game.player(state)].action_values(state).argmax()
@@ -288,16 +288,16 @@ def test_a_cube_is_scrambled_by_as_many_twists_as_are_asked_for_and_solved(brows
     one_twist = {game.board(game.parse(f"after {name}")).tobytes() for name in TWISTS}
     for _ in range(4):
         shown.locator("#twists").select_option("1")
-        start = np.array(shown.evaluate("[...afterstate.state]"), np.int32)
+        start = np.array(shown.evaluate("[...afterply.state]"), np.int32)
         assert game.board(start).tobytes() in one_twist and start[-1] == 0
         shown.locator("#on").click()
-        shown.wait_for_function("afterstate.turn === 'over'")
-        assert len(shown.evaluate("afterstate.moves")) == 1
+        shown.wait_for_function("afterply.turn === 'over'")
+        assert len(shown.evaluate("afterply.moves")) == 1
         assert shown.evaluate(COLOURS) == [1] * 6  # of each side of the cube in space
         address = shown.evaluate("location.href")
         shown.locator("#twists").select_option("5")
     again, _ = opened(browser, address)
-    assert again.evaluate("[...afterstate.states[0]]") == start.tolist() and said == []
+    assert again.evaluate("[...afterply.states[0]]") == start.tolist() and said == []
 
 
 # ------------------------------------------------------------------------------ pages that learn
@@ -363,7 +363,7 @@ def test_a_page_from_the_disk_learns_and_is_played(browser, tmp_path):
     shown.locator("#learned", has_text="games a second").wait_for()
     few = len(points())
     shown.locator(".as-legal").first.click()  # while it learns
-    shown.wait_for_function("afterstate.moves.length >= 3 && afterstate.turn !== 'them'")
+    shown.wait_for_function("afterply.moves.length >= 3 && afterply.turn !== 'them'")
     shown.wait_for_function(f"document.querySelector('polyline').points.length > {few + 3}")
     shown.locator("#go").click()
     shown.locator("#code", has_text="checksum").wait_for(state="attached")

@@ -9,18 +9,18 @@ import nbformat
 import numpy as np
 import pytest
 
-from afterstate import arena, games, players
-from afterstate.games.boards import state_svg, winning_places
-from afterstate.games.conformance import random_game
-from afterstate.kernel.random import new_rng
-from afterstate.networks import ntuple
-from afterstate.screen.game_table import OVER, THEM, YOU, Table
-from afterstate.screen.play import key_pressed, play_at_terminal
-from afterstate.screen.widget import Replay, attribution, judge_of, judgement, replay
+from afterply import arena, games, players
+from afterply.games.boards import state_svg, winning_places
+from afterply.games.conformance import random_game
+from afterply.kernel.random import new_rng
+from afterply.networks import ntuple
+from afterply.screen.game_table import OVER, THEM, YOU, Table
+from afterply.screen.play import key_pressed, play_at_terminal
+from afterply.screen.widget import Replay, attribution, judge_of, judgement, replay
 from small_studies import write_notebook
 
 GAME = games.load("tictactoe")
-PLAY = "from afterstate import games, screen; "
+PLAY = "from afterply import games, screen; "
 
 
 @pytest.mark.parametrize("name", games.names())

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from afterstate import games, players
-from afterstate.games.game import Game
-from afterstate.kernel.random import new_rng, random_int
-from afterstate.search import max_n
+from afterply import games, players
+from afterply.games.game import Game
+from afterply.kernel.random import new_rng, random_int
+from afterply.search import max_n
 from many import one_in
 from sample_games import race, take_game
 

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from afterstate import games
-from afterstate.kernel.functions import log
-from afterstate.kernel.random import new_rng, random_int
-from afterstate.players.searching import MCTS
-from afterstate.search import max_n, mcts
-from afterstate.search.mcts import ROOT
+from afterply import games
+from afterply.kernel.functions import log
+from afterply.kernel.random import new_rng, random_int
+from afterply.players.searching import MCTS
+from afterply.search import max_n, mcts
+from afterply.search.mcts import ROOT
 from many import one_in
 from oldest import said_by_the_oldest
 from sample_games import dice, take_game

@@ -7,15 +7,15 @@ import hashlib
 import numpy as np
 import pytest
 
-from afterstate import games
-from afterstate.files import data_directory
-from afterstate.games.rules.game2048 import MAX_SCORE
-from afterstate.kernel.random import new_rng
-from afterstate.networks import ntuple
-from afterstate.players import Wrapped
-from afterstate.search import max_n
-from afterstate.search.mcts import UNLIMITED
-from afterstate.search.puct import NONE, PASS, ROOT, TERMINAL, Search
+from afterply import games
+from afterply.files import data_directory
+from afterply.games.rules.game2048 import MAX_SCORE
+from afterply.kernel.random import new_rng
+from afterply.networks import ntuple
+from afterply.players import Wrapped
+from afterply.search import max_n
+from afterply.search.mcts import UNLIMITED
+from afterply.search.puct import NONE, PASS, ROOT, TERMINAL, Search
 from many import one_in
 from oracles.puct_games import connect4, dice1, dice2, dump, late, network, othello, searched
 from oracles.reference_puct import Puct

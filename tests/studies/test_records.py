@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterstate import games
-from afterstate.files import read_json
-from afterstate.kernel.source import code_version
-from afterstate.learners import td
-from afterstate.papers.compare import RESULT_COLUMNS
-from afterstate.studies import golden, records, runs
-from afterstate.studies.study import Study
+from afterply import games
+from afterply.files import read_json
+from afterply.kernel.source import code_version
+from afterply.learners import td
+from afterply.papers.compare import RESULT_COLUMNS
+from afterply.studies import golden, records, runs
+from afterply.studies.study import Study
 from small_studies import (
     SMALL,
     Needy,

@@ -14,27 +14,27 @@ from pathlib import Path
 
 import pytest
 
-from afterstate.files import read_npz, write_npz
-from afterstate.kernel.source import PACKAGE
-from afterstate.studies import runs
-from afterstate.studies.records import read
+from afterply.files import read_npz, write_npz
+from afterply.kernel.source import PACKAGE
+from afterply.studies import runs
+from afterply.studies.records import read
 from small_studies import TUPLES, declare, make, record_file
 
 RUN = {"runs": 2, "episodes": 100_000, "eval_every": 30_000}
 CHILD = """
 import os, sys
 from pathlib import Path
-from afterstate import games
-from afterstate.learners import td
-from afterstate.studies import runs
-from afterstate.studies.study import Study
+from afterply import games
+from afterply.learners import td
+from afterply.studies import runs
+from afterply.studies.study import Study
 runs.CHECKPOINT_SECONDS = 0.0
 
 class Mass:
     name, version = "mass", 1
     def __call__(self, game, net, seed):
         print("measuring", flush=True)
-        Path(os.environ["AFTERSTATE_DATA"], f"measured.{os.getpid()}").touch()
+        Path(os.environ["AFTERPLY_DATA"], f"measured.{os.getpid()}").touch()
         return {"mass": float(abs(net.weights.astype("f8")).sum()), "seed": float(seed % 997)}
 
 if __name__ == "__main__":
@@ -49,10 +49,10 @@ ENDLESS = CHILD.replace("100000", "100000000")
 MATCHES = """
 import os, time
 from pathlib import Path
-from afterstate import arena, games
+from afterply import arena, games
 
 def slow(state):
-    Path(os.environ["AFTERSTATE_DATA"], f"measured.{os.getpid()}").touch()
+    Path(os.environ["AFTERPLY_DATA"], f"measured.{os.getpid()}").touch()
     time.sleep(100)
 
 if __name__ == "__main__":

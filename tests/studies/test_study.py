@@ -9,12 +9,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from afterstate import games, learners
-from afterstate.files import data_directory, read_json
-from afterstate.kernel.source import PACKAGE
-from afterstate.learners import td
-from afterstate.studies import golden, runs
-from afterstate.studies.study import Study
+from afterply import games, learners
+from afterply.files import data_directory, read_json
+from afterply.kernel.source import PACKAGE
+from afterply.learners import td
+from afterply.studies import golden, runs
+from afterply.studies.study import Study
 from oldest import said_by_the_oldest
 from small_studies import SMALL, declare, make, record_lines, sorted_table
 
@@ -25,8 +25,8 @@ RUNS = [
     for k, run in enumerate(entry["runs"])
 ]
 REPEAT = """
-from afterstate import learners
-from afterstate.studies import golden
+from afterply import learners
+from afterply.studies import golden
 from studies.test_study import STORED
 for name, entry in STORED.items():
     print(golden.repeat(learners.learners()[name], entry["runs"][0]))
@@ -75,13 +75,13 @@ def test_a_cache_that_cannot_be_written_is_named(place, monkeypatch):
     assert not list(place.rglob("*.tmp"))
     (place / "other").mkdir()
     (place / "other" / "cache").write_text("a file where the directory should be")
-    monkeypatch.setenv("AFTERSTATE_DATA", str(place / "other"))
-    with pytest.raises(OSError, match="cache directory .*cannot be written.*AFTERSTATE_DATA"):
+    monkeypatch.setenv("AFTERPLY_DATA", str(place / "other"))
+    with pytest.raises(OSError, match="cache directory .*cannot be written.*AFTERPLY_DATA"):
         Study("tiny")
 
 
 def test_a_page_of_records_trains_nothing(place, monkeypatch):
-    monkeypatch.setenv("AFTERSTATE_BATCH", "10_some")
+    monkeypatch.setenv("AFTERPLY_BATCH", "10_some")
     made = make()
     assert made.table().empty and not record_lines(place)
     assert "Unfinished: 3 of 3 runs of FARL are missing." in made.unfinished()
@@ -215,11 +215,11 @@ def test_dask_that_is_not_there(place, monkeypatch):
     with pytest.raises(ConnectionError, match="no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
         make("quick", dask="tcp://127.0.0.1:9")
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ImportError, match=r"'distributed': pip install 'afterstate\[cluster\]'"):
+    with pytest.raises(ImportError, match=r"'distributed': pip install 'afterply\[cluster\]'"):
         make("quick", dask="tcp://127.0.0.1:9")
 
 
 def test_other_sources_on_a_worker_are_an_error(place):
     job = declare().arms["FARL"][0].job
-    with pytest.raises(RuntimeError, match="other sources of afterstate .*same version on all"):
+    with pytest.raises(RuntimeError, match="other sources of afterply .*same version on all"):
         runs._in_worker(os.getpid(), "other", 0, runs.train, job)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from afterstate import games
-from afterstate.files import data_directory
-from afterstate.learners import td
-from afterstate.studies import Study, sweep
+from afterply import games
+from afterply.files import data_directory
+from afterply.learners import td
+from afterply.studies import Study, sweep
 from small_studies import TUPLES, Weights
 
 GAME = games.load("tictactoe")
@@ -41,7 +41,7 @@ def test_what_is_recorded_is_not_trained_again_and_the_rest_is_added(place, monk
         assert small().table.equals(first.table)
     more = small(seeds=3, alpha=(0.1, 0.5, 0.9)).table
     assert file.read_text().startswith("\n".join(lines)) and len(more) == len(first.table) * 9 // 4
-    monkeypatch.setenv("AFTERSTATE_BATCH", "some-notebook")  # its records are nobody else's
+    monkeypatch.setenv("AFTERPLY_BATCH", "some-notebook")  # its records are nobody else's
     assert len(small(alpha=(0.7,)).table) == len(first.table) // 2
 
 

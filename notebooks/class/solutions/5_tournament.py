@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from afterstate import games
+from afterply import games
 
 game = games.load("tictactoe")
 

@@ -1,0 +1,38 @@
+"""afterply: see for yourself what self-play learns in board games.
+
+Start with ``games.load`` and the notebooks; read ``game.py``, ``ntuple.py``, ``td.py`` in this
+order. States are plain vectors of numbers, functions are players, and what was trained is, too:
+
+>>> from afterply import arena, games, players
+>>> game = games.load("tictactoe")
+>>> s = game.after([4, 0, 2])  # as game.play(s, action) does it, one after the other
+>>> print(game.render(s))
+o . x
+. x .
+. . .
+>>> game.player(s), game.legal(s).tolist(), game.action_name(s, 6), game.over(s)
+(1, [1, 3, 5, 6, 7, 8], 'a1', False)
+>>> def first_free(state):
+...     return int(game.legal(state)[0])
+>>> arena.match(game, [players.MaxN(9), first_free], seed=1).scores.tolist()
+[1.0, -1.0]
+>>> from afterply.learners import td
+>>> session = td.Session(game, {"tuples": [[0, 1, 2], [0, 4, 8]]}, seed=1)
+>>> session.train(200)
+>>> len(arena.match(game, [session, first_free], seed=1).moves) >= 5
+True
+
+These words mean the same everywhere::
+
+    game    a Game, as ``games.load`` makes it; where a name will do, that is said
+    state   int32 [game.size], as of ``game.start()``
+    seed    whole number, from which everything random derives
+    rng     uint64 [1], as of ``kernel.new_rng``
+    params  dictionary of parameters of a learner, which its page lists
+    path    name of a file, a text or a Path
+"""
+
+__all__ = ["adapters", "arena", "evaluators", "games", "kernel", "learners"]
+__all__ += ["networks", "papers", "players", "screen", "search", "studies"]
+
+__version__ = "0.1.0"

@@ -1,0 +1,398 @@
+"""OpenSpiel: its small games as ours, ours as its own, and its bots as our players.
+
+::
+
+    from_spiel("tic_tac_toe")           a Game of ours with its rules, by a table of its states
+    to_spiel(games.load("connect4"))    a pyspiel.Game with our rules, registered by its name
+    mcts(simulations=1000)              its Monte Carlo tree search, as a player of ours
+    Bot(make, name)                     any other of its bots
+"""
+
+import functools
+import hashlib
+import re
+from types import FunctionType
+
+import numpy as np
+
+from ..checks import needs, whole
+from ..games import catalogue
+from ..games.game import Game, check_game
+from ..kernel.source import code_version
+from . import one_hot
+
+pyspiel = needs("pyspiel", "open-spiel")
+observation = needs("open_spiel.python.observation", "open-spiel")
+
+__all__ = ["Bot", "from_spiel", "mcts", "to_spiel"]
+
+MAX_STATES = 100_000
+MAX_PLIES = 10_000
+MAX_OUTCOMES = 1_000  # of a chance node, as OpenSpiel is informed
+MEMORY_MB = 1_000  # of the tree of its search, at most
+EXPLORATION = 2.0  # its weight in that search
+START_SEEDS = 100  # seeds with which a game that does not begin at random has the same start
+COMPARED = 50  # random games in which a table is held against the rules that it comes from
+TABLE = "table-"  # how the version of a game of tables begins
+SAME = {"tictactoe": "tic_tac_toe", "connect4": "connect_four"}  # actions have the same numbers
+SHARED = {}  # name in OpenSpiel -> our game
+
+
+def from_spiel(name: str, max_states: int = MAX_STATES) -> Game:
+    """Make a game of ours of one of OpenSpiel's: all its states, at most `max_states`, in tables.
+
+    `name` is as ``pyspiel.load_game`` takes it. Actions are its own; the cells are its observation
+    as far as it changes. ValueError if there is no such game; if it has chance, hidden information,
+    simultaneous moves or too many states; or if what it shows does not determine how it goes on.
+
+    >>> game = from_spiel("nim(pile_sizes=2;3)")
+    >>> game.legal(game.start()).tolist(), game.players
+    ([0, 1, 2, 3, 5], 2)
+    """
+    whole("max_states", max_states)
+    try:
+        theirs = pyspiel.load_game(name)
+    except (pyspiel.SpielError, RuntimeError) as error:
+        raise ValueError(f"OpenSpiel has no game {name!r}: {error}") from error
+    kind = theirs.get_type()
+    for what, fits in {
+        "simultaneous moves": kind.dynamics == kind.Dynamics.SEQUENTIAL,
+        "chance": kind.chance_mode == kind.ChanceMode.DETERMINISTIC,
+        "hidden information": kind.information == kind.Information.PERFECT_INFORMATION,
+    }.items():
+        if not fits:
+            raise ValueError(f"the game {name!r} has {what}: it can not be made a table of states")
+    return tabulated(theirs, max_states)
+
+
+def tabulated(theirs, max_states: int = MAX_STATES) -> Game:
+    """Make a game of all states of a pyspiel.Game; a state is one number, 0 the start."""
+    start = theirs.new_initial_state()
+    numbers, states, edges = {_look(theirs, start): 0}, [start], []
+    for k, state in enumerate(states):  # which grows on the way
+        for action in state.legal_actions():
+            after = state.child(action)
+            number = numbers.setdefault(_look(theirs, after), len(states))
+            if number == len(states):
+                states.append(after)
+            edges.append((k, action, number))
+        if len(states) > max_states:
+            many = f"the game {theirs} has more than {max_states:,} states"
+            raise ValueError(f"{many}: take a smaller board, or raise max_states")
+    origins, moves, targets = np.array(edges, np.int32).T.copy()
+    # the moves of state k are first[k] .. first[k + 1] - 1
+    first = np.searchsorted(origins, np.arange(len(states) + 1)).astype(np.int32)
+    players = np.array([max(0, state.current_player()) for state in states], np.int32)
+    ends = np.array([state.is_terminal() for state in states], np.int8)
+    scores = np.array([state.returns() for state in states], np.float64)
+    codes, texts = _codes(theirs, states), [str(state) for state in states]
+    num_players, cells, name = scores.shape[1], codes.shape[1], str(theirs).removesuffix("()")
+    names = {
+        (k, action): states[k].action_to_string(states[k].current_player(), action)
+        for k, action, _ in edges
+    }
+
+    def start(s, rng):
+        s[0] = 0
+
+    def legal(s, actions):
+        n = 0
+        for i in range(first[s[0]], first[s[0] + 1]):
+            actions[n] = moves[i]
+            n += 1
+        return n
+
+    def play(s, action):
+        for i in range(first[s[0]], first[s[0] + 1]):
+            if moves[i] == action:
+                s[0] = targets[i]
+                return
+
+    def player(s):
+        return players[s[0]]
+
+    def over(s):
+        return ends[s[0]] != 0
+
+    def score(s, r):
+        for p in range(num_players):
+            r[p] = scores[s[0], p]
+
+    def board(s, out):
+        for c in range(cells):
+            out[c] = codes[s[0], c]
+
+    def fault(s):
+        known = 0 <= s[0] < len(texts)
+        return None if known else f"states are numbered from 0 to {len(texts) - 1}"
+
+    rules = (start, legal, play, player, over, score, board)
+    tables = (first, moves, targets, players, ends, scores, codes)
+    content = b"".join(array.tobytes() for array in tables)
+    made = Game(
+        name,
+        **{rule.__name__: _not_kept(rule) for rule in rules},
+        players=num_players,
+        actions=theirs.num_distinct_actions(),
+        max_legal=int(np.diff(first).max()),
+        size=1,
+        num_codes=codes.max(axis=0).astype(int) + 1,
+        score_range=(theirs.min_utility(), theirs.max_utility()),
+        version=TABLE + hashlib.sha256(content).hexdigest()[:12],
+        render=lambda s: texts[s[0]],
+        action_name=lambda s, action: names.get((int(s[0]), int(action)), str(action)),
+        fault=fault,
+    )
+    _compare(made, theirs)
+    return made
+
+
+def _look(theirs, state) -> tuple:
+    seen = b""
+    if theirs.get_type().provides_observation_tensor:
+        seen = np.asarray(state.observation_tensor(0), np.float32).tobytes()
+    shown = (state.current_player(), tuple(state.returns()), str(state), seen)
+    return (*shown, tuple(state.legal_actions()))
+
+
+def _codes(theirs, states) -> np.ndarray:
+    """Return the codes of the cells of all states, int32 [n, cells], if they ever change."""
+    # a cell is a place if one plane is set on each, else an entry coded by the rank of its value
+    only_number = np.arange(len(states), dtype=np.int32)[:, None]
+    if not theirs.get_type().provides_observation_tensor:
+        return only_number
+    seen = np.array([state.observation_tensor(0) for state in states], np.float32)
+    shape = theirs.observation_tensor_shape()
+    planes = seen.reshape(len(states), shape[0], -1)
+    if len(shape) > 1 and ((planes == 0) | (planes == 1)).all() and (planes.sum(axis=1) == 1).all():
+        codes = planes.argmax(axis=1)
+    else:
+        codes = np.stack([np.unique(entry, return_inverse=True)[1] for entry in seen.T], axis=1)
+    changing = codes.max(axis=0) > 0
+    return np.ascontiguousarray(codes[:, changing], np.int32) if changing.any() else only_number
+
+
+def _not_kept(rule):
+    # not on disk: machine code of large tables holds an address
+    code = rule.__code__.replace(co_filename="<table of states>")
+    return FunctionType(code, rule.__globals__, rule.__name__, None, rule.__closure__)
+
+
+def _compare(game, theirs) -> None:
+    random = np.random.default_rng(0)
+    for _ in range(COMPARED):
+        s, state, over = game.start(), theirs.new_initial_state(), False
+        while not over:
+            over, legal = state.is_terminal(), sorted(state.legal_actions())
+            same = over == game.over(s) and np.array_equal(state.returns(), game.score(s))
+            if not same or legal != sorted(game.legal(s).tolist()):
+                words = f"what {game.name} shows does not determine how it goes on"
+                raise ValueError(f"{words}: after {state.history()} a table of it is wrong")
+            if not over:
+                action = int(random.choice(legal))
+                s = game.play(s, action)
+                state.apply_action(action)
+
+
+def to_spiel(game, max_game_length: int = MAX_PLIES):
+    """Make a game of OpenSpiel's of one of ours, and register it under ``get_type().short_name``.
+
+    The whole reward is paid at the end. A game for two players with rewards from -x to x counts as
+    one of zero sum. `max_game_length` is in plies. Other settings make another game; games and
+    their states can be pickled. ValueError if it begins at random, or if chance after a move is not
+    listed (rules `outcomes` and `outcome`).
+
+    >>> from afterply import games
+    >>> theirs = to_spiel(games.load("tictactoe"), max_game_length=9)
+    >>> theirs.new_initial_state().legal_actions()
+    [0, 1, 2, 3, 4, 5, 6, 7, 8]
+    """
+    check_game(game, "OpenSpiel")
+    if any((game.start(seed) != game.start()).any() for seed in range(START_SEEDS)):
+        raise ValueError(f"{game.name} begins at random: OpenSpiel's games begin at one state")
+    if not game.deterministic:
+        game.outcomes(game.play(game.start(), game.legal(game.start())[0]))  # or ValueError
+    given = game.spec["params"] if game.spec else {"": code_version([game._arguments])}
+    given = given | {"plies": whole("max_game_length", max_game_length)}
+    words = [f"{key}_{value}" for key, value in given.items()]
+    name = re.sub(r"\W+", "_", "_".join(["afterply", game.name, *words]))
+    if name not in SHARED:
+        kind, (low, high) = pyspiel.GameType, game.score_range
+        zero_sum, chance = game.players == 2 and low == -high, kind.ChanceMode
+        what = kind(
+            short_name=name,
+            long_name=repr(game),
+            dynamics=kind.Dynamics.SEQUENTIAL,
+            chance_mode=chance.DETERMINISTIC if game.deterministic else chance.EXPLICIT_STOCHASTIC,
+            information=kind.Information.PERFECT_INFORMATION,
+            utility=kind.Utility.ZERO_SUM if zero_sum else kind.Utility.GENERAL_SUM,
+            reward_model=kind.RewardModel.TERMINAL,
+            max_num_players=game.players,
+            min_num_players=game.players,
+            provides_information_state_string=True,
+            provides_information_state_tensor=False,
+            provides_observation_string=True,
+            provides_observation_tensor=True,
+            parameter_specification={},
+        )
+        info = pyspiel.GameInfo(
+            num_distinct_actions=game.actions,
+            max_chance_outcomes=0 if game.deterministic else MAX_OUTCOMES,
+            num_players=game.players,
+            min_utility=low,
+            max_utility=high,
+            utility_sum=0.0 if zero_sum else None,
+            max_game_length=max_game_length,
+        )
+        SHARED[name] = game
+        # OpenSpiel drops what it has registered after Python has ended: a class survives that
+        pyspiel.register_game(what, type(name, (_SpielGame,), {"kind": what, "info": info}))
+    return pyspiel.load_game(name)
+
+
+class _SpielGame(pyspiel.Game):
+    """One of our games, as OpenSpiel sees it; :func:`to_spiel` makes a class of each."""
+
+    kind = info = None
+
+    def __init__(self, params=None):
+        super().__init__(self.kind, self.info, params or {})
+
+    def __reduce__(self):
+        return to_spiel, (SHARED[self.get_type().short_name], self.max_game_length())
+
+    def new_initial_state(self):
+        return _SpielState(self)
+
+    def make_py_observer(self, iig_obs_type=None, params=None):
+        if iig_obs_type is None or (iig_obs_type.public_info and not iig_obs_type.perfect_recall):
+            return _CellsObserver(SHARED[self.get_type().short_name])
+        return observation.IIGObserverForPublicInfoGame(iig_obs_type, params)
+
+
+class _SpielState(pyspiel.State):
+    """A state of one of our games, or with ``chance`` an afterstate; OpenSpiel saves it whole."""
+
+    def __init__(self, game):
+        super().__init__(game)
+        self.name = game.get_type().short_name
+        self.s, self.chance = self.game.start(), False
+
+    game = property(lambda self: SHARED[self.name])
+
+    def __reduce__(self):
+        return _state_after, (self.game, self.get_game().max_game_length(), self.history())
+
+    def __deepcopy__(self, memo):
+        return self.clone()
+
+    def current_player(self):
+        if self.chance:
+            return pyspiel.PlayerId.CHANCE
+        return pyspiel.PlayerId.TERMINAL if self.is_terminal() else self.game.player(self.s)
+
+    def _legal_actions(self, player):
+        return sorted(self.game.legal(self.s).tolist())
+
+    def chance_outcomes(self):
+        return [(k, chance) for k, (_, chance) in enumerate(self.game.outcomes(self.s))]
+
+    def _apply_action(self, action):
+        if self.chance:
+            self.s, self.chance = self.game.outcomes(self.s)[action][0], False
+        else:
+            self.s, self.chance = self.game.play(self.s, action), not self.game.deterministic
+
+    def _action_to_string(self, player, action):
+        chance = player == pyspiel.PlayerId.CHANCE
+        return f"outcome {action}" if chance else self.game.action_name(self.s, action)
+
+    def is_terminal(self):
+        return not self.chance and self.game.over(self.s)
+
+    def returns(self):
+        over = self.is_terminal()
+        return self.game.score(self.s).tolist() if over else [0.0] * self.game.players
+
+    def __str__(self):
+        return self.game.render(self.s) + "\n(chance)" * self.chance
+
+
+def _state_after(game, max_game_length, history):
+    state = to_spiel(game, max_game_length).new_initial_state()
+    for action in history:
+        state.apply_action(action)
+    return state
+
+
+class _CellsObserver:
+    """The cells of the board one-hot, then who is to move (nobody at the end or before chance)."""
+
+    def __init__(self, game):
+        self.game = game
+        self.tensor = np.zeros(int(game.num_codes.sum()) + game.players, np.float32)
+        self.dict = {"observation": self.tensor}
+
+    def set_from(self, state, player):
+        mover = np.arange(self.game.players) == state.current_player()
+        self.tensor[:] = np.concatenate([one_hot(self.game, state.s), mover])
+
+    def string_from(self, state, player):
+        return str(state)
+
+
+class Bot:
+    """A bot of OpenSpiel as a player: ``make(game, seat, seed)`` makes that of a match.
+
+    It plays games that OpenSpiel has as well, action by action: Tic-Tac-Toe and ConnectFour on
+    their usual boards, and games of :func:`from_spiel`; ValueError for others, and for a position
+    without the moves from the start. `name` is that in tables.
+    """
+
+    version = 1
+
+    def __init__(self, make, name: str = "OpenSpiel bot"):
+        if not callable(make):
+            raise TypeError(f"a function (game, seat, seed) -> pyspiel.Bot is needed, not {make!r}")
+        self.make, self.name = make, name
+
+    def __getstate__(self):
+        return {"make": self.make, "name": self.name}
+
+    def new_match(self, game, actions_from_start, seat, seed):
+        """Begin a match: a new bot, and the moves so far."""
+        name = check_game(game, self.name).name
+        if not str(game.version).startswith(TABLE):
+            if name not in SAME or game.identity != catalogue.load(name).identity:
+                raise ValueError(f"{self.name} plays a game of OpenSpiel's, not {game!r}")
+            name = SAME[name]
+        theirs = pyspiel.load_game(name)
+        self.game, self.seat, self.state = game, seat, theirs.new_initial_state()
+        self.bot = self.make(theirs, seat, int(seed) % 2**31)
+        for action in actions_from_start:
+            self.observe(action, None)
+
+    def choose(self, state) -> int:
+        """Return the bot's action."""
+        if sorted(self.game.choices(state).tolist()) != self.state.legal_actions():
+            words = f"{self.name} knows a position by its moves from the default start"
+            raise ValueError(f"{words}: give them, (state, actions)")
+        return int(self.bot.step(self.state))
+
+    def observe(self, action, state):
+        """Follow the moves of all players, and inform the bot of the others'."""
+        mover = self.state.current_player()
+        if mover != self.seat:
+            self.bot.inform_action(self.state, mover, int(action))
+        self.state.apply_action(int(action))
+
+
+def mcts(simulations: int = 1000) -> Bot:
+    """Make a player of OpenSpiel's MCTS in C++ with its solver, `simulations` for each move."""
+    simulations = whole("simulations", simulations)
+    return Bot(functools.partial(_mcts_bot, simulations), f"OpenSpiel-MCTS-{simulations}")
+
+
+def _mcts_bot(simulations, game, seat, seed):
+    rollouts = pyspiel.RandomRolloutEvaluator(1, seed)
+    return pyspiel.MCTSBot(game, rollouts, EXPLORATION, simulations, MEMORY_MB, True, seed, False)

@@ -1,0 +1,154 @@
+"""Exact results of agents in games small enough to list: probabilities, not sampled games.
+
+An agent is a probability for every move of the :func:`graph` of all positions.
+"""
+
+from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
+from typing import NamedTuple
+
+import numpy as np
+
+from ..checks import one_of
+from ..games.calls import call_key, call_legal, copy_into
+from ..games.game import check_game
+from ..kernel.compile import kernel
+from ..networks.table import find
+from ..players.agents import GREEDY, SOFTMAX, check_agent, new_work, weigh
+
+MAX_POSITIONS = 200_000
+
+
+class Graph(NamedTuple):
+    """All positions of a game in an order in which moves only lead forward."""
+
+    # the moves of position i are first[i] .. first[i + 1] - 1, in the order of the rules
+
+    states: np.ndarray  # int32 [positions, size]
+    mover: np.ndarray  # int64 [positions]: -1 = terminal
+    first: np.ndarray  # int64 [positions + 1]
+    target: np.ndarray  # int64 [moves]: position that the move leads to
+    result: np.ndarray  # float64 [positions]: at the end, the first player's score less the other's
+
+
+class Result(NamedTuple):
+    """Probabilities, from the view of the first player."""
+
+    win: float
+    draw: float
+    loss: float
+
+
+@lru_cache(8)
+def graph(game) -> Graph:
+    """Return the positions of a game of two without chance; ValueError if too many or cyclic."""
+    if not check_game(game, "an exact result").deterministic or game.players != 2:
+        raise ValueError(f"exact results are for two players without chance, not for {game.name}")
+    number, states, children = {game.key(game.start()): 0}, [game.start()], []
+    for s in states:  # which grows on the way
+        below = []
+        for action in game.legal(s):
+            after = game.next(s, action)
+            below.append(number.setdefault(game.key(after), len(states)))
+            if below[-1] == len(states):
+                states.append(after)
+        children.append(below)
+        if len(states) > MAX_POSITIONS:
+            raise ValueError(f"{game.name} has more than {MAX_POSITIONS:,} positions: play games")
+    try:  # from the ends of the game back to its start, turned round
+        order = [*TopologicalSorter(dict(enumerate(children))).static_order()][::-1]
+    except CycleError:
+        raise ValueError(f"{game.name} can come back to a position: play games") from None
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    ordered = [states[i] for i in order]
+    mover = [-1 if game.over(s) else game.player(s) for s in ordered]
+    return Graph(
+        np.array(ordered, np.int32),
+        np.array(mover),
+        np.cumsum([0] + [len(children[i]) for i in order]),
+        np.array([place[j] for i in order for j in children[i]]),
+        np.array([0.0 if p >= 0 else game.score(s) @ (1.0, -1.0) for s, p in zip(ordered, mover)]),
+    )
+
+
+@kernel
+def _read_policy(rules, states, mover, policy, table, work, shares):
+    k = 0
+    for i in range(states.shape[0]):
+        if mover[i] < 0:
+            continue
+        copy_into(work.state, states[i], states.shape[1])
+        n = call_legal(rules, work.state, work.moves)
+        call_key(rules, work.state, work.key)
+        state = find(table, policy.owner, work.key)
+        total = weigh(policy, table, work, state, n)
+        for j in range(n):
+            best = (1.0 - policy.epsilon) * work.values[work.moves[j]] / total
+            shares[k] = policy.epsilon / n + best
+            k += 1
+
+
+def policy(game, agent) -> np.ndarray:
+    """Return an agent's probability of every move of the graph, float64[moves]."""
+    check_agent(game, agent)
+    found = graph(game)
+    if agent.kind in (GREEDY, SOFTMAX) and game.rules.compound == 1:  # all random moves are alike
+        shares, reads = np.zeros(len(found.target)), (agent.kernel_policy, agent.net.table)
+        _read_policy(game.rules, found.states, found.mover, *reads, new_work(game, 0), shares)
+        return shares
+    running = found.states[found.mover >= 0]
+    return np.concatenate([agent.policy(s) for s in running])
+
+
+def outcome(game, first, second) -> Result:
+    """Return the exact probabilities of the results of two agents, or arrays of :func:`policy`.
+
+    Source: [jamieson2022] Table 5.
+
+    >>> from afterply import games
+    >>> from afterply.players import agents
+    >>> game = games.load("tictactoe")
+    >>> round(192 * outcome(game, agents.min_max(game), agents.chance(game)).win, 9)
+    191.0
+    """
+    found = graph(game)
+    values = np.zeros((len(found.states), 3))
+    _add_up(found, _shares(game, first), _shares(game, second), values)
+    return Result(*map(float, values[0]))
+
+
+def greatest(game, second, wanted: str = "draw") -> float:
+    """Return the greatest share of "win", "draw" or "loss" that any first player reaches."""
+    sign = 1.0 - Result._fields.index(one_of("wanted", wanted, Result._fields))
+    found, shares = graph(game), _shares(game, second)
+    best = np.zeros(len(found.states))
+    for i in range(len(best) - 1, -1, -1):
+        if found.mover[i] < 0:
+            best[i] = np.sign(found.result[i]) == sign
+            continue
+        moves = slice(found.first[i], found.first[i + 1])
+        below = best[found.target[moves]]
+        best[i] = below.max() if found.mover[i] == 0 else (shares[moves] * below).sum()
+    return float(best[0])
+
+
+def _shares(game, side) -> np.ndarray:
+    side = side if isinstance(side, np.ndarray) else policy(game, side)
+    if side.shape != graph(game).target.shape or side.dtype != np.float64:
+        raise ValueError(f"a policy is float64{list(graph(game).target.shape)}, not {side!r}")
+    return side
+
+
+@kernel
+def _add_up(found, first, second, values):
+    for i in range(values.shape[0] - 1, -1, -1):
+        mover = found.mover[i]
+        if mover < 0:
+            result = found.result[i]
+            values[i, 0 if result > 0.0 else 1 if result == 0.0 else 2] = 1.0
+            continue
+        for move in range(found.first[i], found.first[i + 1]):
+            share = first[move] if mover == 0 else second[move]
+            for k in range(3):
+                values[i, k] += share * values[found.target[move], k]

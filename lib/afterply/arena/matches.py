@@ -1,0 +1,426 @@
+"""Matches between players: one, or all between several from several start positions; and starts.
+
+All chance of a match comes from one seed, made of the seed given, the start, the episode and the
+names of the players. :func:`play_on` is the loop of every match.
+"""
+
+import copy
+import dis
+import inspect
+import itertools
+import json
+import logging
+import operator
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..checks import one_of, seed_number, whole
+from ..files import write_text
+from ..games.calls import call_chance, call_legal, call_over, call_play, call_player
+from ..games.game import check_game
+from ..kernel.compile import kernel
+from ..kernel.random import new_rng, random_bits, seed_from
+from ..kernel.source import code_version
+from ..players.basic import Function, duplicate, wrap
+from ..players.saved import Saved
+from ..processes import work_for
+
+MAX_PLIES = 10_000  # a match that takes longer is an error of the game or of its players
+COLUMNS = ["match", "start", "episode", "seat", "player", "score", "plies", "error", "moves"]
+log = logging.getLogger(__name__)
+
+
+class IllegalAction(ValueError):
+    """A player returned an action that the rules do not allow."""
+
+
+class Result(NamedTuple):
+    """What :func:`match` returns."""
+
+    scores: np.ndarray  # float64 [players], the final cumulative reward by seat
+    moves: list  # the actions from the start position on
+    states: list  # int32 [size] each, from the start to the end
+
+
+@kernel
+def advance(rules, s, action, rng, moves):
+    """Make an action >= 0; return (player to move, number of legal `moves`), at the end (-1, 0)."""
+    if action >= 0:
+        call_play(rules, s, action)
+        call_chance(rules, s, rng)
+    if call_over(rules, s):
+        return -1, 0
+    return call_player(rules, s), call_legal(rules, s, moves)
+
+
+def play_on(game, seated, state, rng, most: int = MAX_PLIES) -> tuple:
+    """Play until the end, or `most` moves; return the last state, and every (action, state)."""
+    s, steps = game._state(state).copy(), []
+    legal = np.zeros(game.max_legal, np.int32)
+    observers = [player.observe for player in seated if hasattr(player, "observe")]
+    mover, num_legal = advance(game.rules, s, -1, rng, legal)
+    while mover >= 0 and len(steps) < most:
+        action = _ask(game, seated[mover], mover, s, legal[:num_legal])
+        mover, num_legal = advance(game.rules, s, action, rng, legal)
+        steps.append((action, s.copy()))
+        for observe in observers:
+            observe(action, s.copy())
+    return s, steps
+
+
+def _ask(game, player, seat, s, legal) -> int:
+    who = f"{getattr(player, 'name', type(player).__name__)} in seat {seat} of {game.name}"
+    try:
+        given = player.choose(s.copy())
+    except Exception as error:
+        error.add_note(f"raised by {who}")
+        error.seat = seat
+        raise
+    try:
+        action = operator.index(given)
+    except TypeError:
+        action = None
+    if action is None or not (legal == action).any():
+        error = IllegalAction(f"{who} chose {given!r}; legal here: {legal.tolist()}")
+        error.seat = seat
+        raise error
+    return action
+
+
+def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX_PLIES) -> Result:
+    """Play one match.
+
+    Parameters
+    ----------
+    game : Game
+    players_by_seat : sequence of players, functions or networks, [players]
+        One for each seat; the same object may take several.
+    start : (state, actions), optional
+        As made by the ``starts_`` functions; default: the game's start. ValueError if it is
+        terminal.
+    seed : int
+        The only source of chance.
+    max_plies : int
+        RuntimeError if the match has not ended by then.
+
+    Raises
+    ------
+    IllegalAction
+        If a player's action is not legal.
+    ValueError
+        If a rule of a home-made game leaves its arrays.
+
+    Examples
+    --------
+    >>> from afterply import arena, games, players
+    >>> arena.match(games.load("nim"), [players.MaxN(15), players.Random()], seed=1).scores.tolist()
+    [1.0, -1.0]
+    """
+    check_game(game, "a match")
+    whole("max_plies", max_plies)
+    if isinstance(players_by_seat, (str, dict)) or not hasattr(players_by_seat, "__iter__"):
+        raise TypeError(f"a match needs a list of players, one a seat, not {players_by_seat!r}")
+    seated = []  # every seat has an object of its own
+    for player in map(wrap, players_by_seat):
+        seated.append(duplicate(player) if any(player is other for other in seated) else player)
+    if len(seated) != game.players:
+        raise ValueError(f"{game.name} has {game.players} seats, {len(seated)} players were given")
+    stream = new_rng(seed)
+    rng = new_rng(int(random_bits(stream)))
+    if start is None:
+        start = game.start(int(random_bits(rng))), []
+    state, actions = _checked(game, start)
+    begun = []
+    try:
+        for seat, player in enumerate(seated):
+            begun.append(player)
+            try:
+                player.new_match(game, list(actions), seat, int(random_bits(stream)))
+            except Exception as error:
+                error.seat = seat
+                raise
+        if game.over(state):
+            raise ValueError(f"this start position of {game.name} is terminal: {state!r}")
+        end, steps = play_on(game, seated, state, rng, max_plies)
+        if not game.over(end):
+            raise RuntimeError(f"the match of {game.name} did not end within {max_plies} plies")
+    finally:
+        for player in begun:
+            if hasattr(player, "close"):
+                player.close()
+    moves, states = [action for action, _ in steps], [after for _, after in steps]
+    return Result(game.score(end), moves, [state, *states])
+
+
+def _checked(game, start) -> tuple:
+    if not isinstance(start, tuple) or len(start) != 2 or not isinstance(start[1], (list, tuple)):
+        raise ValueError(f"a start position is (state, actions), not {start!r}")
+    return game._state(start[0]).copy(), start[1]
+
+
+def matches(
+    game,
+    players: dict,
+    starts=None,
+    episodes: int = 1,
+    seed: int = 0,
+    seats="all",
+    max_plies: int = MAX_PLIES,
+    *,
+    strict: bool = False,
+    forfeit: bool = False,
+    workers: int = 1,
+    path=None,
+) -> pd.DataFrame:
+    """Play all matches between some players and return a long table, one row per match and seat.
+
+    Parameters
+    ----------
+    game, seed, max_plies
+        As for :func:`match`; every match has a seed of its own.
+    players : dict of name -> player, function or network
+    starts : sequence of (state, actions), optional
+        Default: the game's start.
+    episodes : int
+        Matches for every start and seating, at least 1.
+    seats : {"all", "first"} or list of tuples of names
+        ``"all"``: every order of as many players as the game has seats; with fewer players than
+        seats, each of them in each seat against copies of the others. ``"first"``: the first player
+        in each seat, the others in the rest.
+    strict : bool
+        Raise RuntimeError if any match failed: the rest would say nothing of the whole.
+    forfeit : bool
+        A player that raises or makes an illegal move loses the match: it gets the least score of
+        the game, the others the greatest.
+    workers : int
+        Processes that play side by side; the numbers do not depend on it.
+    path : path, optional
+        A file to which every finished match is added; what it holds already is not played again.
+        ValueError if it was edited, or is of other matches, or if one of the `players` cannot be
+        told from others: give that a `version`.
+
+    Returns
+    -------
+    DataFrame
+        Columns match, start, episode, seat, player, score, plies, error, moves (the actions as a
+        text of numbers). A player that raises costs this match only: its rows have the error and
+        no moves; no score either, and a warning in the log, unless a `forfeit` decides it.
+
+    Examples
+    --------
+    >>> from afterply import arena, games, players
+    >>> two = {"perfect": players.MaxN(4), "random": players.Random()}
+    >>> table = arena.matches(games.load("nim", heaps=1, stones=3), two, episodes=2, seed=1)
+    >>> arena.summary(table).matches.tolist()
+    [4, 4]
+    """
+    check_game(game, "a match")
+    if not isinstance(players, dict):
+        raise TypeError(f"matches need a dictionary name -> player, not {players!r}")
+    workers, seed = whole("workers", workers), seed_number(seed)
+    max_plies, episodes = whole("max_plies", max_plies), whole("episodes", episodes)
+    wrapped = {name: wrap(player) for name, player in players.items()}
+    starts = [None] if starts is None else list(starts)
+    if not wrapped or not starts:
+        raise ValueError(f"matches need players and starts, not {len(wrapped)}, {len(starts)}")
+    starts = [None if start is None else _checked(game, start) for start in starts]
+    seated = seatings(game, list(wrapped), seats)
+    everything = itertools.product(range(len(starts)), seated, range(episodes))
+    fixtures, parent = dict(enumerate(everything)), os.getpid()
+
+    def call(number):
+        place, names, episode = fixtures[number]
+        seated = [wrapped[name] for name in names]
+        drawn = seed_from(seed, place, episode, *names)
+        return parent, number, forfeit, game, seated, starts[place], drawn, max_plies
+
+    played = {}
+    if path is not None:
+        given = [start and [list(map(int, part)) for part in start] for start in starts]
+        header = {
+            "game": game.identity,
+            "players": {name: _who(player) for name, player in wrapped.items()},
+            "starts": f"{seed_from(json.dumps(given)):016x}",
+            **dict(episodes=episodes, seed=seed, seats=seats, max_plies=max_plies),
+            **({"forfeit": True} if forfeit else {}),
+        }
+        played = _read(path := Path(path), header := json.dumps(header))
+    calls = [call(number) for number in fixtures if number not in played]
+    if workers == 1:
+        done = itertools.starmap(_play_one, calls)
+    else:
+        import joblib
+
+        pool = joblib.Parallel(workers, return_as="generator_unordered")
+        done = pool(joblib.delayed(_play_one)(*call) for call in calls)
+    for number, *found in done:
+        played[number] = found
+        if found[-1] and not forfeit:
+            log.warning("match %d of %s failed: %s", number, game.name, found[-1])
+        if path is not None:
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(_line(header, json.dumps([number, *found])) + "\n")
+    failed = [error for *_, error in played.values() if error]
+    if strict and failed:
+        raise RuntimeError(f"{len(failed)} of {len(played)} matches failed; the first: {failed[0]}")
+    rows = []
+    for number, (place, names, episode) in fixtures.items():
+        scores, moves, error = played[number]
+        line = len(moves), error, " ".join(map(str, moves))
+        for seat, (name, score) in enumerate(zip(names, scores)):
+            rows.append((number, place, episode, seat, name, score, *line))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _play_one(parent, number, forfeit, game, *given) -> tuple:
+    work_for(parent)
+    try:
+        found = match(game, *given)
+    except Exception as failure:  # which costs this match only
+        words = [f"{type(failure).__name__}: {failure}", *getattr(failure, "__notes__", [])]
+        scores, seat = [np.nan] * game.players, getattr(failure, "seat", None)
+        if forfeit and seat is not None:
+            scores = [float(game.score_range[other != seat]) for other in range(game.players)]
+        return number, scores, [], "; ".join(words)
+    return number, found.scores.tolist(), found.moves, ""
+
+
+def _who(player) -> dict:
+    """Return what tells a player from others: its code, and what it holds between matches."""
+    thing = player.function if isinstance(player, Function) else copy.copy(player)
+    own = getattr(thing, "__dict__", {})
+    for kind in type(player).__mro__:  # what every match sets anew says nothing
+        code = getattr(vars(kind).get("new_match"), "__code__", None)
+        for step in dis.get_instructions(code) if code else ():
+            if step.opname == "STORE_ATTR":
+                own.pop(step.argval, None)
+    if isinstance(player, Saved):
+        del own["card"]  # the checksum of the weights speaks for it
+    # what the content of a function and the checksum of a network leave out
+    more = [
+        vars(part) if inspect.isfunction(part) else getattr(part, "settings", None)
+        for part in (thing, *own.values())
+    ]
+    version = getattr(thing, "version", None)
+    try:
+        content = code_version((thing, more))
+    except ValueError:
+        if "version" not in vars(type(thing)) | own:  # one that it states itself
+            raise
+        content = None
+    return {"kind": type(player).__qualname__, "version": version, "content": content}
+
+
+def _line(header: str, found: str) -> str:
+    """Return the line of a match: what was found, behind a checksum that tells whether it is so."""
+    return f"{seed_from(header, found):016x} {found}"
+
+
+def _read(path, header: str) -> dict:
+    """Return number -> (scores, moves, error) of a file of matches; begin it if there is none."""
+    text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    if header.startswith(text):  # a new file, or one that was cut off in its first line
+        text = header + "\n"
+    lines = text[: text.rfind("\n") + 1]  # without one that was cut off
+    first, *rows = lines.splitlines() or [""]
+    if first != header:
+        raise ValueError(f"{path} is no file of these matches: name another one")
+    played = {}
+    for place, line in enumerate(rows, 2):
+        if line != _line(header, found := line.partition(" ")[2]):
+            what = f"line {place} of {path} is no match as it was played here"
+            raise ValueError(f"{what}: delete the line, and the match is played again")
+        number, *played[number] = json.loads(found)
+    write_text(path, lines)
+    return played
+
+
+def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
+    """Return who sits where: tuples of `names`, one per seat; `seats` are those of `matches`."""
+    n = game.players
+    if isinstance(seats, (list, tuple)):
+        for seated in seats:
+            if len(seated) != n or not set(seated) <= set(names):
+                raise ValueError(f"a seating of {game.name} names {n} of {names}, not {seated!r}")
+        return [tuple(seated) for seated in seats]
+    if one_of("seats", seats, ("all", "first")) == "all" and len(names) >= n:
+        return list(itertools.permutations(names, n))
+    found = []
+    for agent in names if seats == "all" else names[:1]:
+        others = itertools.cycle([name for name in names if name != agent] or names)
+        rest = list(itertools.islice(others, n - 1))
+        found += [(*rest[:seat], agent, *rest[seat:]) for seat in range(n)]
+    return list(dict.fromkeys(found))
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Return mean score and numbers of matches that count and failed, by player of a `table`."""
+    rows = table.assign(failed=table.error != "").groupby("player", sort=False)
+    return pd.DataFrame(
+        {"mean": rows.score.mean(), "matches": rows.score.count(), "errors": rows.failed.sum()}
+    )
+
+
+def win_rate(scores, score_range=(-1.0, 1.0)) -> float:
+    """Return the mean of `scores` as a share of `score_range`, in [0, 1]; nan does not count.
+
+    Source: [konen2021] Sec. 3.3 (win rate).
+    """
+    low, high = score_range
+    if not low < high:
+        raise ValueError(f"score_range must be (least, greatest), not {score_range!r}")
+    if not np.isfinite(np.asarray(scores, float)).any():
+        raise ValueError(f"there is no score among {scores!r}")
+    return float((np.nanmean(np.asarray(scores, float)) - low) / (high - low))
+
+
+class Start(NamedTuple):
+    """A start position and the actions that lead to it from the default start."""
+
+    state: np.ndarray  # int32 [size]
+    actions: list
+
+
+def starts_all(game, plies: int) -> list[Start]:
+    """Return every non-terminal position after exactly `plies` actions, one for each sequence."""
+    level = starts_after(game, [[]])
+    for _ in range(whole("plies", plies, 0)):
+        level = [
+            Start(game.play(s, a), [*actions, int(a)])
+            for s, actions in level
+            for a in game.legal(s)
+        ]
+    return [start for start in level if not game.over(start.state)]
+
+
+def starts_upto(game, plies: int) -> list[Start]:
+    """Return the default start and every non-terminal position after at most `plies` actions."""
+    return [start for k in range(whole("plies", plies, 0) + 1) for start in starts_all(game, k)]
+
+
+def starts_after(game, paths) -> list[Start]:
+    """Return the positions after some `paths`: sequences of actions from the default start."""
+    if not check_game(game, "a start position").deterministic:
+        raise ValueError(f"{game.name} has chance, actions determine no position: starts_random")
+    return [Start(game.after(path), [int(action) for action in path]) for path in paths]
+
+
+def starts_random(game, n: int, seed: int = 0) -> list[Start]:
+    """Draw `n` start positions by the game's scheme.  Source: [konen2021] App. A.6."""
+    check_game(game, "a start position")
+    rng = new_rng(seed_from(seed_number(seed), "starts"))
+    return [
+        Start(*game.random_start(rng)) for _ in range(whole("the number of start positions", n))
+    ]
+
+
+STARTS = {
+    "all": lambda game, n, seed: starts_all(game, n),
+    "upto": lambda game, n, seed: starts_upto(game, n),
+    "after": lambda game, paths, seed: starts_after(game, paths),
+    "random": starts_random,
+}

@@ -1,0 +1,73 @@
+"""Checks of what a caller gives: each returns the value, or raises an error that names it."""
+
+import importlib
+import math
+
+import numpy as np
+
+
+def is_whole(value) -> bool:
+    """Return whether a value is a whole number (True and False are none)."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def whole(name: str, value, least: int = 1, most: int | None = None) -> int:
+    """Return a whole number from `least` to `most`, or raise ValueError."""
+    if not is_whole(value) or value < least or (most is not None and value > most):
+        limits = f"of at least {least}" if most is None else f"from {least} to {most:,}"
+        raise ValueError(f"{name} must be a whole number {limits}, not {value!r}")
+    return int(value)
+
+
+def plain(value):
+    """Return numbers and texts of numpy as Python's own, also in lists, tuples, dictionaries."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if type(value) is dict:
+        return {name: plain(one) for name, one in value.items()}
+    return type(value)(map(plain, value)) if type(value) in (list, tuple) else value
+
+
+def seed_number(value) -> int:
+    """Return a seed, any whole number, or raise ValueError."""
+    if not is_whole(value):
+        raise ValueError(f"a seed must be a whole number, not {value!r}")
+    return int(value)
+
+
+def number(name: str, value, low: float = -math.inf, high: float = math.inf) -> float:
+    """Return a number, not nan, within two bounds, or raise ValueError."""
+    real = is_whole(value) or isinstance(value, (float, np.floating))
+    if not real or not low <= value <= high:
+        raise ValueError(f"{name} must be a number between {low:g} and {high:g}, not {value!r}")
+    return float(value)
+
+
+def fraction(name: str, value) -> float:
+    """Return a number between 0 and 1, or raise ValueError."""
+    return number(name, value, 0.0, 1.0)
+
+
+def boolean(name: str, value) -> bool:
+    """Return a truth value, or raise ValueError."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
+def one_of(name: str, value, choices) -> str:
+    """Return one of some words, or raise ValueError."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+    return value
+
+
+def needs(module: str, extra: str):
+    """Import a package that only an extra of this library brings, or say how to get it."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        missing = (error.name or module).partition(".")[0]
+        raise ImportError(
+            f"this needs the package {missing!r}: pip install 'afterply[{extra}]'"
+        ) from error

@@ -1,0 +1,218 @@
+"""The command ``afterply``: games, play, page, train, match, judge, league, docs.
+
+What a command needs is imported by it, so that ``train`` says at once what it is going to do.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from . import pairs, run_command
+
+
+def _value(text: str):
+    """Return the value that a word stands for: "1,0.5" is [1, 0.5], "true" True, "ET" itself."""
+    try:
+        first, *others = json.loads(f"[{text}]")
+    except ValueError:
+        return text
+    return [first, *others] if others else first
+
+
+def _game(word: str):
+    from ..games import catalogue
+
+    name, *parameters = word.split(":")
+    return catalogue.load(name, **pairs(parameters, _value))
+
+
+def _games(*names):
+    """List the games, or describe some of them."""
+    from ..games.catalogue import specification, tables
+    from ..players import saved
+
+    zoo, ladders = saved.zoo(), saved.ladders()
+    for game in map(_game, names):
+        print(f"{game!r}\n")
+        for row, text in specification(game).items():
+            print(f"  {row:12} {text}")
+        print(f"\n{game.render(game.start())}")
+        if game.name in zoo:
+            print(f"\npublished agent: {zoo[game.name].get('words', '')}")
+    if names:
+        return
+    print(f"{'game':10} {'players':>8}  {'zoo':4} {'ladder':6}  actions")
+    for name, rows in tables().items():
+        marks = "yes" if name in zoo else "", "yes" if name in ladders else ""
+        print(f"{name:10} {rows['players']:>8}  {marks[0]:4} {marks[1]:6}  {rows['actions']}")
+
+
+def _play(game, against=None, seat=0, seed=0):
+    """Play a game at the terminal.
+
+    A game may have parameters, as hex:size=5. You play against a player that is chosen for you, or
+    given by a word. Seat 0 moves first.
+    """
+    from ..players.saved import named
+    from ..screen.play import play
+
+    game = _game(game)
+    play(game, against and named(game, against), seat=seat, seed=seed)
+
+
+def _page(agent, out=None, other=None, learn=False):
+    """Write a page on which an agent is played: one HTML file, which opens from the disk.
+
+    The agent is in a file, such as mine.npz, or that of a game's name is the published one; a game
+    without one, such as hex:size=4, is played by a search. With --other there are two boards, with
+    the values of either agent; with --learn one is learned in the page, of a game. Pages need a
+    linker for WebAssembly: pip install "afterply[web]".
+    """
+    from ..screen import learn_page, page
+
+    if learn:
+        made = learn_page(_game(agent), out)
+    else:
+        made = page(_agent(agent), out, other=other and _agent(other))
+    print(f"The page: {made}")
+
+
+def _agent(word):
+    from ..players import saved
+
+    if word.endswith(".npz"):
+        return saved.load(word)
+    game = _game(word)
+    published = saved.zoo().get(game.name, {}).get("game") == json.loads(json.dumps(game.identity))
+    return saved.zoo(game) if published else game
+
+
+def _train(
+    game, learner="td", episodes=0, minutes=0.0, set=(), seed=0, out=None, resume=False, force=False
+):
+    """Train an agent by self-play and write it to a file, such as hex.npz.
+
+    A game brings its usual network, parameters and number of games; --episodes is another number,
+    --minutes a limit by the clock. The option --set gives a parameter of the learner, such as
+    alpha=0.5 or alpha=1,0.5; it may be repeated. The seed is the only source of chance.
+
+    Ctrl-C is safe: what was learned is kept beside the file, and --resume goes on from there with
+    the same result. A file that exists is replaced with --force only.
+    """
+    given = pairs(set, _value)
+    asked = dict(learner=learner, episodes=episodes, minutes=minutes, set=given, seed=seed)
+    print(f"Training {game}; on a new machine, compiling takes a minute first.", flush=True)
+    from .train import train
+
+    return train(game, _game(game), asked, out, resume, force)
+
+
+def _match(game, *players, episodes=10, seed=0, workers=1):
+    """Let players meet in a tournament and rate them.
+
+    Episodes are matches for each seating, workers are processes.
+    """
+    from ..arena.tournament import tournament
+    from ..players.saved import named
+
+    game, found = _game(game), {}
+    for k, word in enumerate(players):
+        again, name = players[:k].count(word), word.rpartition("/")[2]
+        found[f"{name} ({again + 1})" if again else name] = named(game, word)
+    print(tournament(game, found, episodes, seed=seed, workers=workers))
+
+
+def _judge(claims, *runs, out=None):
+    """Judge the claims of a paper by tables of runs, in any field of research.
+
+    A claims file is as those in data/papers, most of which may be left out; a table of runs is a
+    CSV file with the columns arm, run, metric, value. Without runs the claims are checked. The page
+    goes to the folder --out, by default one beside the claims that has their name.
+    """
+    from ..reports.own_paper import judge  # needs the extra for reports
+
+    out = Path(out or Path(claims).with_suffix(""))
+    print(judge(claims, *runs, out=out if runs else None))
+    print(f"The page: {out / 'index.html'}" if runs else f"{claims} is in order.")
+
+
+def _league(folder, game="tictactoe", episodes=2, seconds=5.0, megabytes=2000, seed=0):
+    """Let the players in the .py files of a folder meet; only what is new is played.
+
+    Each file calls a player `player`, such as a function from a state to an action, and runs in a
+    process of its own. That is no sandbox: run it where the code of others may run. A move has a
+    limit in --seconds, a process one in --megabytes. The page is FOLDER/league.html.
+    """
+    from ..arena.league import league
+
+    print(league(folder, _game(game), episodes, seed, seconds, megabytes))
+    print(f"The page: {Path(folder) / 'league.html'}")
+
+
+def _docs(out=None):
+    """Build the site of the documentation in a folder, which is emptied; default: reports/site.
+
+    Where there is a linker for WebAssembly each published agent has a page on which it is played,
+    and four games one on which an agent learns.
+    """
+    from ..files import reports_directory
+    from ..reports import site  # needs an extra
+
+    folder, listed = Path(out) if out else reports_directory() / "site", _played()
+    paths = site.build(folder, played=listed)
+    for one in listed:
+        _write_played(folder / "play", one)
+    print(f"{len(paths) + len(listed)} pages: {folder / 'index.html'}")
+    if not listed:
+        print('Without pages on which the agents are played: pip install "afterply[web]"')
+
+
+def _played() -> list[dict]:
+    """Return what the site says of each page with agents; nothing without a linker."""
+    from ..files import published_file, read_yaml
+    from ..kernel.link import has_linker
+    from ..players import saved
+
+    if not has_linker():
+        return []
+    given = read_yaml(published_file("models/played.yaml"))
+    for game, card in saved.zoo().items():
+        words = f"This agent {card['words'].replace('; ', '. How strong it is: ', 1)}."
+        about = {"asks": "Play the agents", "game": game, "words": words}
+        given["pages"][game] = about | {"agents": {"the agent": card["file"]}}
+    pages, titles = given["pages"].items(), given["titles"]
+    return [{"page": name, "title": titles[one["game"]]} | one for name, one in pages]
+
+
+def _write_played(folder, one) -> None:
+    from ..files import published_file
+    from ..games import catalogue
+    from ..players import saved
+    from ..screen import learn_page, page
+
+    file, names = folder / f"{one['page']}.html", [*one["agents"]]
+    if not names:
+        learn_page(catalogue.load(one["game"]), file, title=f"Watch an agent learn {one['title']}")
+        return
+    agents = [saved.load(published_file("models") / each) for each in one["agents"].values()]
+    for agent, name in zip(agents, names):
+        agent.name = name
+    other, title = None, f"Play {one['title']}"
+    if len(agents) > 1:
+        other, title = agents[1], f"{one['title']}: {' and '.join(names)}"
+    page(agents[0], file, other=other, about=one["words"], title=title)
+
+
+def main(words=None) -> int:
+    """Do what the command line says; return the exit status."""
+    words, more = sys.argv[1:] if words is None else words, ""
+    if {"-h", "--help"} & {*words}:
+        from ..players.saved import LISTED
+
+        more = f"Players are given as words:\n{LISTED}"
+    functions = _games, _play, _page, _train, _match, _judge, _league, _docs
+    return run_command("afterply", functions, words, more)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,393 @@
+"""The commands behind the Makefile: ``python -m afterply.commands.reproduce <command>``.
+
+``reproduce`` asks the notebooks for their arms, makes missing runs within BUDGET and a sample of
+the recorded ones again, executes all notebooks, which take everything from the records, and builds
+the report. ``quick`` executes them with their own small parameters, from nothing.
+"""
+
+import contextlib
+import io
+import json
+import math
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+import traceback
+import warnings
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from ..files import data_directory, read_json, read_yaml, reports_directory, write_text
+from ..kernel.source import PACKAGE
+from ..learners import learners
+from ..processes import end_with
+from ..reports import collect as report
+from ..reports.sources import duration, tables
+from ..studies import golden
+from ..studies.profiles import NEVER_FROM_RECORDS, check_values, declared_in, notebook
+from ..studies.records import canonical, read
+from ..studies.runs import Run, where_to_work, work
+from ..studies.study import PLAN, Study
+from . import INTERRUPTED, pairs, run_command
+
+PAPER_PROFILE = "paper"
+REPEATS, REPEAT_SECONDS = 13, 20.0  # recorded runs that are made again, and what one may cost
+AT_ONCE = 2  # notebooks; while they train, each of them uses all processors anyway
+# our notebooks that have no parameters
+WITHOUT_PROFILE = "00_start_here", "01_your_own_game", "04_your_own_paper"
+STYLED = re.compile(r"(?<!\w)T_[0-9a-f]{5}(?![0-9A-Za-z])")  # random names of styled tables
+
+
+def folder() -> Path:
+    """Return the directory of the notebooks."""
+    return data_directory().parent / "notebooks"
+
+
+def find(names=()) -> list[Path]:
+    """Return the notebooks in reading order: all of ours, or those that begin with `names`.
+
+    One that somebody saved beside them, as a copy of ours, must be named, and unlike ours.
+    """
+    starts = tuple(Path(name).stem for name in names) or ("",)
+    found = sorted(p for p in folder().glob("[!.]*.ipynb") if p.stem.startswith(starts))
+    profiles = data_directory() / "profiles" / PAPER_PROFILE
+    own = {*WITHOUT_PROFILE, *(file.stem for file in profiles.glob("*.yaml"))}
+    found = [path for path in found if path.stem in own] or (found if names else [])
+    if not found:
+        raise ValueError(f"there is no notebook {' or '.join(names)} in {folder()}")
+    return found
+
+
+def code_cells(path: Path) -> list[tuple[str, list]]:
+    """Return source and tags of the code cells of a notebook."""
+    code = [cell for cell in read_json(path)["cells"] if cell["cell_type"] == "code"]
+    return [("".join(cell["source"]), cell["metadata"].get("tags", [])) for cell in code]
+
+
+def profile_parameters(path: Path, profile: str, given: dict | None = None) -> dict:
+    """Return the parameters of a profile for a notebook, and over them those that are `given`."""
+    tagged = [source for source, tags in code_cells(path) if "parameters" in tags]
+    known = declared_in("\n".join(tagged))
+    stated = {"profile": profile} if "profile" in known else {}
+    if known and profile != NEVER_FROM_RECORDS:
+        file = data_directory() / "profiles" / profile / f"{path.stem}.yaml"
+        stated = check_values(known, read_yaml(file) | stated, str(file), True)
+    return stated | check_values(known, given or {}, path.name)
+
+
+def _without_traces(made) -> str:
+    """Return a notebook's text without clock times, random names and places of the machine."""
+    import nbformat
+    from nbconvert.preprocessors.coalescestreams import CoalesceStreamsPreprocessor
+
+    CoalesceStreamsPreprocessor().preprocess(made, {})  # what was printed in pieces, as time had it
+    for cell in made.cells:
+        if "injected-parameters" in cell.metadata.get("tags", ()):
+            cell.id = "injected-parameters"
+    for part in [made, *made.cells]:
+        for name in ("papermill", "execution"):
+            part.metadata.pop(name, None)
+    made.metadata.get("language_info", {}).pop("version", None)
+    text = nbformat.writes(made)
+    for place in {str(folder().parent), str(PACKAGE.parents[1])}:
+        text = text.replace(json.dumps(place + "/")[1:-1], "")
+    text = re.sub(r" at 0x[0-9a-f]+(?=>)", "", text)  # where an object stood in memory
+    for number, name in enumerate(dict.fromkeys(STYLED.findall(text))):
+        text = text.replace(name, f"T_table{number}")
+    return text
+
+
+def _run_here(path, profile, given=None):
+    import papermill
+
+    os.environ["AFTERPLY_BATCH"] = path.stem  # nobody watches; see studies.profiles
+    began = time.monotonic()
+    try:
+        made = papermill.execute_notebook(
+            str(path),
+            None,
+            parameters=profile_parameters(path, profile, given),
+            kernel_name="python3",
+            cwd=str(folder().parent),
+            progress_bar=False,
+            stdout_file=sys.stdout,
+            stderr_file=sys.stderr,
+            # errors of cells come another way; its own is only that it was told to end
+            extra_arguments=["--log-level=50"],
+        )
+        write_text(reports_directory() / profile / path.name, _without_traces(made) + "\n")
+        print(f"done in {duration(time.monotonic() - began)}", flush=True)
+        return 0
+    except (papermill.PapermillExecutionError, ValueError, OSError, RuntimeError) as error:
+        if getattr(error, "ename", "") == "KeyboardInterrupt":  # Ctrl-C reached the notebook
+            return INTERRUPTED
+        cause = f"{error.ename}: {error.evalue}" if hasattr(error, "ename") else str(error)
+        _mark_failed(path, profile, cause.strip().replace(f"{folder().parent}/", ""))
+        print(f"FAILED: {cause.strip()}", flush=True)
+        return 1
+
+
+def _mark_failed(path, profile, cause):
+    """Put what went wrong in the place of a notebook, and remove its old results."""
+    place = reports_directory() / profile
+    made_by = {name: runs.notebook.iloc[0] for name, runs in tables(place, "runs").items()}
+    for file in [*(place / "data").glob("*.csv"), *(place / "figures").glob("*")]:
+        # the figures of "connect4-wrapper" begin with the name of the study "connect4", too
+        belongs = [name for name in made_by if file.name.startswith((f"{name}.", f"{name}-"))]
+        if made_by.get(max(belongs, key=len, default="")) == path.stem:
+            file.unlink()
+    note = f"**This notebook failed, its results are missing.**\n\n```\n{cause}\n```\n"
+    cell = {"cell_type": "markdown", "id": "failed", "metadata": {}, "source": note}
+    content = {"cells": [cell], "metadata": {"failed": True}, "nbformat": 4, "nbformat_minor": 5}
+    write_text(place / path.name, json.dumps(content, indent=1) + "\n")
+
+
+def run_all(paths: list[Path], profile: str) -> list[str]:
+    """Run notebooks, two at a time, each in a process of its own; return those that failed."""
+    # those with the metadata ``afterply: {"reads": "other notebooks"}`` come last
+    last = [path for path in paths if '"reads": "other notebooks"' in path.read_text("utf-8")]
+    first = [path for path in paths if path not in last]
+    failed, running = [], set()
+    places = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # if nothing is installed
+
+    def run(path):
+        command = [sys.executable, "-m", __spec__.name, "notebook", str(path), "--profile", profile]
+        command += ["--parent", str(os.getpid())]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        process = subprocess.Popen(command, errors="replace", env=os.environ | places, **pipes)
+        running.add(process)
+        for line in process.stdout:
+            print(f"{path.stem.partition('_')[0]}  {line}", end="", flush=True)
+        running.discard(process)
+        status = process.wait()
+        if status not in (0, 1, INTERRUPTED):  # killed, for example for its memory
+            _mark_failed(path, profile, f"its process ended with status {status}")
+        failed.extend([path.stem] * (status != 0))
+
+    try:
+        for part in (first, last):
+            with ThreadPoolExecutor(min(AT_ONCE, where_to_work()[0])) as pool:
+                list(pool.map(run, part))
+    except KeyboardInterrupt:
+        for process in list(running):  # a terminal hands Ctrl-C to them, too
+            with contextlib.suppress(OSError):
+                process.send_signal(signal.SIGINT)
+        raise
+    return failed
+
+
+def declares(source: str) -> bool:
+    """Whether a cell declares arms of a study that keeps records: by itself, or by a function."""
+    own = f'profile="{NEVER_FROM_RECORDS}"' in source
+    return bool(re.search(r"\.arm\(|\bdeclare\w*\(", source)) and not own
+
+
+def planned(path: Path, parameters: dict) -> tuple[list[Study], str]:
+    """Return a notebook's studies that keep records, and a note if a cell failed; train nothing."""
+    cells, names = code_cells(path), {"__name__": "__main__", "display": lambda *shown: None}
+    declaring = [k for k, (source, _) in enumerate(cells) if declares(source)]
+    before, note = notebook(), ""
+    os.environ["AFTERPLY_BATCH"] = PLAN
+    for source, tags in cells[: max(declaring, default=-1) + 1]:
+        lines = ["pass" if line.startswith(("%", "!")) else line for line in source.split("\n")]
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                exec(compile("\n".join(lines), path.name, "exec"), names)
+        except Exception as error:  # it may need results that are not there yet
+            if declares(source) or "Study(" in source:
+                note = f"{path.name}: {traceback.format_exception_only(error)[-1].strip()}"
+        if "parameters" in tags:
+            names.update(parameters)
+    os.environ["AFTERPLY_BATCH"] = before
+    values = [v for n in names.values() for v in (n.values() if isinstance(n, dict) else [n])]
+    studies = dict.fromkeys(value for value in values if isinstance(value, Study))
+    return [study for study in studies if study.keeps_records], note
+
+
+def collect(paths) -> tuple[list[Study], list[str]]:
+    """Return the studies of some notebooks, and notes on what failed."""
+    found = [planned(path, profile_parameters(path, PAPER_PROFILE)) for path in paths]
+    notes = [note for _, note in found if note]
+    for note in notes:
+        print(f"the plan may lack runs: {note}", flush=True)
+    return [study for studies, _ in found for study in studies], notes
+
+
+def runs_of(studies) -> list[tuple]:
+    """Return (study, run) of all arms."""
+    return [(study, run) for study in studies for runs in study.arms.values() for run in runs]
+
+
+def _recorded_cost(run) -> float:
+    return sum(record["cost"]["cpu_seconds"] for record in run.records.values())
+
+
+def plan_lines(studies) -> list[str]:
+    """Return the plan as text, a line for each study, and what cannot be made here."""
+    rows, recorded, lacking, needs = [], 0.0, 0.0, Counter()
+    for study in studies:
+        runs = [run for _, run in runs_of([study])]
+        due = [run for run in runs if run.due]
+        have, need = sum(map(_recorded_cost, runs)), sum(map(study.missing_cost, due))
+        recorded, lacking = recorded + have, lacking + need
+        done = len(runs) - len(due)
+        rows.append((study.name, len(runs), done, duration(have), len(due), duration(need)))
+        for job, key in ((run.job, key) for run in runs for key in run.unmeasured):
+            needs[f"{study.name}, {job.what(key)[1]}", job.lacking[key]] += 1
+    columns = ["study", "runs", "recorded", "CPU time", "missing", "CPU time"]
+    return [
+        pd.DataFrame(rows, columns=columns).to_string(index=False),
+        f"In all {duration(recorded)} of CPU time is recorded, {duration(lacking)} is missing.",
+        *(f"Not measured here: {name} ({n} run(s)): {why}" for (name, why), n in needs.items()),
+    ]
+
+
+def budget() -> float:
+    """Return BUDGET in CPU seconds; "all" is infinite."""
+    text = os.environ.get("BUDGET") or "2"
+    if not re.fullmatch(r"all|\d+(\.\d*)?", text):
+        raise ValueError(f"BUDGET={text!r} must be CPU minutes, such as 15, or all")
+    return math.inf if text == "all" else 60 * float(text)
+
+
+def make_missing(studies, seconds: float) -> int:
+    """Make missing runs, the cheapest first, as far as the CPU time goes; return how many."""
+    made, chosen = 0, {}
+    due = [(study, run) for study, run in runs_of(studies) if run.due]
+    costs = {run: study.missing_cost(run) for study, run in due}
+    costs = {run: math.inf if math.isnan(cost) else cost for run, cost in costs.items()}
+    for study, run in sorted(due, key=lambda pair: (costs[pair[1]], pair[1].job.key)):
+        if costs[run] <= seconds:
+            chosen.setdefault(study, []).append(run)
+            seconds -= costs[run] if seconds < math.inf else 0.0
+    for study, runs in chosen.items():
+        if study.check_sources(runs):
+            study.make(runs)
+            study.records.tidy()
+            made += len(runs)
+    return made
+
+
+def repeat(studies, num: int, seed: int, limit=REPEAT_SECONDS) -> tuple[int, list[str]]:
+    """Make recorded runs again, some of each paper; return how many, and those that differ."""
+    complete = [
+        (study, run)
+        for study, run in runs_of(studies)
+        if not run.due and not run.job.lacking and _recorded_cost(run) <= limit
+    ]
+    random.Random(seed).shuffle(complete)
+    firsts = list({study.paper: (study, run) for study, run in reversed(complete)}.values())
+    chosen = (firsts + [pair for pair in complete if pair not in firsts])[:num]
+    stored, wrong = {Run(run.job, {}): run.records for _, run in chosen}, set()
+
+    def compare(run, records):
+        for new in records:
+            old = stored[run][new["key"]]
+            if (old["checksum"], old.get("points")) != (new["checksum"], new.get("points")):
+                wrong.add(f"{run.job.study} / {run.job.arm} / run {run.job.run}")
+
+    for run in stored:
+        run.job.checkpoint.unlink(missing_ok=True)
+    work(list(stored), compare, *where_to_work())
+    return len(chosen), sorted(wrong)
+
+
+def _quick(*names) -> int:
+    """Make everything from nothing at reduced scale: all notebooks, or the named ones."""
+    began, paths = time.monotonic(), find(names)
+    print(f"{len(paths)} notebooks at reduced scale, from nothing.", flush=True)
+    return _finish(NEVER_FROM_RECORDS, run_all(paths, NEVER_FROM_RECORDS), began, [])
+
+
+def _reproduce(*names, repeats=REPEATS) -> int:
+    """Make the report at the papers' full parameters; repeat some of the recorded runs."""
+    began, paths, limit = time.monotonic(), find(names), budget()
+    ignore = os.environ.get("RECORDS") or "use"
+    if ignore not in ("use", "ignore"):
+        raise ValueError(f"RECORDS={ignore!r} must be 'use' or 'ignore'")
+    for file in sorted((data_directory() / "records").glob("*.jsonl")):
+        read(file)  # a damaged one is named before anything runs
+    studies, _ = collect(paths)
+    print("\n".join(plan_lines(studies)), flush=True)
+    made = last = make_missing(studies, limit)
+    while limit == math.inf and last:  # arms may wait for the results of others
+        studies, _ = collect(paths)
+        last = make_missing(studies, limit)
+        made += last
+    seed = int(time.time())
+    chosen = (sys.maxsize, seed, math.inf) if ignore == "ignore" else (repeats, seed)
+    again, wrong = repeat(studies, *chosen)
+    summary = [
+        f"{made} missing run(s) were made.",
+        f"{again} recorded runs were made again (drawn with seed {seed}):"
+        f" {again - len(wrong)} identical, {len(wrong)} different.",
+    ]
+    summary += [f"DIFFERS: {name}" for name in wrong]
+    # two minutes, most of them for the reference and modules of pages: not without being asked
+    summary += ["To play the agents of the report in a browser: make site"]
+    failed = run_all(paths, PAPER_PROFILE)
+    return max(_finish(PAPER_PROFILE, failed, began, summary), bool(wrong))
+
+
+def _finish(profile, failed, began, summary) -> int:
+    report.main([profile])
+    print("\n".join(summary + [f"FAILED: {name}: no results in the report" for name in failed]))
+    index = reports_directory() / profile / "index.html"
+    print(f"{index} after {duration(time.monotonic() - began)}", flush=True)
+    return 1 if failed else 0
+
+
+def _plan(*names) -> int:
+    """Print what is recorded and what is missing, with CPU times."""
+    studies, notes = collect(find(names))
+    print("\n".join(plan_lines(studies)))
+    return 1 if notes else 0
+
+
+def _golden(write=False) -> int:
+    """Check golden runs and playthroughs, or write them and the sources in the record files."""
+    studies, _ = collect(find())
+    if write:
+        identities = [canonical(run.job.game.identity) for _, run in runs_of(studies)]
+        golden.write(learners(), identities)
+    right = [study.check_sources(arm) for study in studies for arm in study.arms.values()]
+    for study in studies if write else ():
+        study.records.tidy()
+    print(f"{sum(right)} of {len(right)} arms have the numbers of their versions")
+    return 0 if all(right) else 1
+
+
+def _notebook(name, *parameters, profile=NEVER_FROM_RECORDS, parent=0) -> int:
+    """Run one notebook, with parameters ``name=value`` on top of the profile's.
+
+    The commands for all of them give the number of their process as parent: it ends with that, and
+    leaves missing runs and the report to it.
+    """
+    path = Path(name) if Path(name).is_file() else find([name])[0]
+    if parent:
+        end_with(parent)  # and the kernel with this process
+        return _run_here(path, profile)
+    given = pairs(parameters, yaml.safe_load)
+    stated = profile_parameters(path, profile, given)
+    if profile != NEVER_FROM_RECORDS:
+        make_missing(planned(path, stated)[0], math.inf)
+    return _run_here(path, profile, given) or report.main([profile])
+
+
+def main(words=None) -> int:
+    """Run the command line; return the exit status."""
+    functions = _quick, _reproduce, _plan, _golden, _notebook
+    return run_command("python -m afterply.commands.reproduce", functions, words)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

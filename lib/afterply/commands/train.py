@@ -1,0 +1,217 @@
+"""The command ``afterply train``: by games or by the clock, told as it goes, never lost."""
+
+import contextlib
+import shlex
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from ..arena.matches import play_on, win_rate
+from ..checks import number, whole
+from ..files import Archive
+from ..kernel.random import new_rng, seed_from
+from ..kernel.source import source_hash
+from ..learners import learners
+from ..learners.adaptation import LONGEST
+from ..learners.parameters import usual
+from ..learners.session import next_chunk
+from ..players.basic import Greedy
+from ..players.saved import named, save
+from . import INTERRUPTED
+
+ORDINARY = {"learner": "td", "episodes": 0, "minutes": 0.0, "set": {}, "seed": 0}
+EPISODES, ENDLESS = 10_000, 10**15  # of a learner or a game that names no number; by the clock only
+CHECKPOINT_SECONDS = 30.0  # between two checkpoints, at least ...
+CHECKPOINT_RATIO = 20  # ... and this multiple of the time it takes to write one
+CHUNK_SECONDS = 0.5  # Ctrl-C and the line of progress come between two chunks
+PROBE, SLOWER = 0.05, 0.8  # share of the time that measures the pace; how much of it will last
+STEPS, GAMES, COST = 20, 20, 0.05  # figures in a training, games for each, their share of the time
+FIRST_LINES = 5.0  # seconds between two lines where there is no terminal
+
+
+def train(word: str, game, asked: dict, out=None, resume=False, force=False) -> int:
+    """Train an agent of a game as `asked` and write it to `out`; return the exit status.
+
+    Every half minute all that is needed to go on is written to a file beside `out`.
+    """
+    path = Path(out or f"{game.name}.npz")
+    part = Path(f"{path}.part")
+    if path.exists() and not force:
+        raise ValueError(f"{path} exists: name another one with --out, or give --force")
+    if part.exists() and not resume and not force:
+        raise ValueError(f"{part} is a training that did not end: go on with --resume, or --force")
+    session, plan = _resumed(part, game, asked) if resume else _begun(game, asked)
+    progress = Progress(session, plan)
+    print(f"at first {progress.measure(game.players, 0.0)}", flush=True)  # compiles the matches
+    progress.cost = 0.0
+    with _interruptions() as pressed:
+        written, pause, chunk = time.monotonic(), CHECKPOINT_SECONDS, 1
+        while not pressed and not progress.over:
+            began, cpu = time.monotonic(), time.process_time()
+            try:
+                session.train(min(chunk, plan["goal"] - session.episode))
+            except (FloatingPointError, RuntimeError) as error:
+                raise ValueError(str(error)) from error
+            chunk = next_chunk(chunk, time.monotonic() - began, CHUNK_SECONDS)
+            progress.tell()
+            if time.monotonic() - written >= pause:
+                before = time.monotonic()
+                save(part, session, resumable=True, training=plan)
+                written = time.monotonic()
+                pause = max(CHECKPOINT_SECONDS, CHECKPOINT_RATIO * (written - before))
+            plan["seconds"] += time.monotonic() - began
+            plan["cpu_seconds"] += time.process_time() - cpu
+        if not progress.over:  # Ctrl-C was pressed
+            save(part, session, resumable=True, training=plan)
+            command = ["afterply", "train", word, *(["--out", out] if out else []), "--resume"]
+            print(f"\nKept in {part} after {session.episode:,} games. To go on:")
+            print("  " + shlex.join(command + ["--force"] * force))
+            return INTERRUPTED
+    print("\n" * sys.stdout.isatty(), end="")
+    figure = progress.measure(5 * GAMES, max(2.0, COST * plan["seconds"]))
+    save(path, session)
+    part.unlink(missing_ok=True)
+    minutes, seconds = divmod(round(plan["seconds"]), 60)
+    spent = f"{minutes}:{seconds:02d} minutes, {plan['cpu_seconds']:,.0f} CPU seconds"
+    print(f"{path}: {session.episode:,} games of {game.name} in {spent}; {figure}")
+    print(f"To play against it: afterply play {word} --against {path}")
+    return 0
+
+
+@contextlib.contextmanager
+def _interruptions():
+    """Give a list in which the first Ctrl-C is noted; the second one acts at once."""
+    pressed = []
+
+    def note(*_):
+        pressed.append(True)
+        signal.signal(signal.SIGINT, usually)
+
+    usually = signal.signal(signal.SIGINT, note)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, usually)
+
+
+def _begun(game, asked) -> tuple:
+    """Return a new session and its plan: what was asked, the number of games, the limit."""
+    known, name = learners(), asked["learner"]
+    if name not in known:
+        raise ValueError(f"there is no learner {name!r}, only {', '.join(sorted(known))}")
+    limit = 60 * number("minutes", asked["minutes"], 0.0)
+    scheduled = "episodes" in known[name].DEFAULTS and "episodes" not in asked["set"]
+    given = usual(known[name].PARAMETERS, game) | asked["set"]
+    goal = whole("episodes", asked["episodes"], 0) or given.get("episodes", EPISODES)
+    if scheduled:
+        given["episodes"] = goal
+    session = known[name].Session(game, given, asked["seed"])
+    if not callable(getattr(session.net, "contents", None)):
+        raise ValueError(f"what {name} learns of {game.name} has no file: train it in Python")
+    weights = getattr(session.net, "weights", np.zeros((1, 0))).shape
+    size = f", {weights[0]} x {weights[1]:,} weights" * (weights[1] > 0)
+    told = [f"{n}={v}" for n, v in given.items() if n != "tuples" or len(str(v)) < 60]
+    print(f"{game.name}, {name}{size}; {', '.join(told)}", flush=True)
+    session.train(1)  # compiled before the clock starts
+    seconds = 0.0
+    if limit and not asked["episodes"]:
+        goal = ENDLESS
+        changing = any(isinstance(given.get(n), (list, tuple)) for n in ("alpha", "epsilon"))
+        if scheduled and changing:
+            seconds = PROBE * limit
+            goal = int(_pace(session, seconds) * (limit - seconds) * SLOWER)
+            goal = given["episodes"] = max(1, goal)
+            print(f"time for {goal:,} games, over which alpha and epsilon change", flush=True)
+    del session  # two need not fit side by side
+    plan = {"asked": asked, "goal": goal, "limit": limit, "seconds": seconds, "cpu_seconds": 0.0}
+    return known[name].Session(game, given, asked["seed"]), plan
+
+
+def _pace(session, seconds) -> float:
+    """Return the games a second of the later half of some seconds of training."""
+    for _ in range(2):
+        began, before, taken, chunk = time.monotonic(), session.episode, 0.0, 1
+        while taken < seconds / 2:
+            session.train(chunk)
+            taken, last = time.monotonic() - began, taken
+            chunk = next_chunk(chunk, taken - last, min(CHUNK_SECONDS, seconds / 10))
+    return (session.episode - before) / taken
+
+
+def _resumed(part, game, asked) -> tuple:
+    if not part.exists():
+        raise ValueError(f"there is no {part} to go on with: leave out --resume")
+    meta = Archive(part).meta
+    if "training" not in meta:
+        raise ValueError(f"{part} was not written by this command")
+    before = meta["training"]["asked"]
+    for name, ordinary in ORDINARY.items():
+        if asked[name] not in (ordinary, before[name]):
+            raise ValueError(f"{part} was begun with {name}={before[name]!r}: leave it out")
+    if meta["card"]["sources"] != source_hash():
+        print("The library has changed since: the end may differ from that without interruption.")
+    session = learners()[before["learner"]].Session.load(part, game)
+    print(f"going on after {session.episode:,} games", flush=True)
+    return session, meta["training"]
+
+
+class Progress:
+    """What is said while a session trains: pace, time left, and how well the agent plays."""
+
+    def __init__(self, session, plan):
+        self.session, self.plan = session, plan
+        self.figure, self.cost, self.shown = "", 0.0, 0.0
+        self.step = int(STEPS * self.share)
+
+    @property
+    def share(self) -> float:
+        """How much of the training is done, in [0, 1]."""
+        limit, games = self.plan["limit"], self.session.episode / self.plan["goal"]
+        return min(1.0, max(games, self.plan["seconds"] / limit if limit else 0.0))
+
+    @property
+    def over(self) -> bool:
+        """Whether all games are played, or the time is over."""
+        return self.share >= 1.0
+
+    def tell(self) -> None:
+        """Write a line, after a few matches if it is time for them."""
+        seconds, step = max(self.plan["seconds"], 1e-3), int(STEPS * self.share)
+        allowed = COST * seconds - self.cost
+        if new := step > self.step and allowed > 0 and not self.over:
+            self.step, self.figure = step, ", " + self.measure(GAMES, allowed)
+        now, terminal = time.monotonic(), sys.stdout.isatty()
+        if terminal or new and now - self.shown > FIRST_LINES:
+            left, rate = seconds / max(self.share, 1e-9) - seconds, self.session.episode / seconds
+            text = f"{100 * self.share:3.0f}%, {self.session.episode:,} games, {rate:,.0f} a second"
+            text += f", {left // 60:.0f}:{left % 60:02.0f} left{self.figure}"
+            bar, wide = "#" * int(10 * self.share), shutil.get_terminal_size().columns - 1
+            line = f"[{bar:.<10}] {text}"[:wide]
+            print(f"\r{line:{wide}}" if terminal else text, end="\n" * (not terminal), flush=True)
+            self.shown = now
+
+    def measure(self, games: int, seconds: float) -> str:
+        """Return how well the agent does in at most some games and some seconds."""
+        game, (word, per_reward, unit) = self.session.game, self.session.game.progress
+        whom = f" against {word}" if word else ""
+        agent, began, scores = Greedy(self.session.net), time.monotonic(), []
+        most = getattr(self.session, "params", {}).get("max_plies") or LONGEST
+        rivals = [named(game, word) for _ in range(game.players - 1)]
+        for k in range(games):
+            seat = k % game.players
+            seated = [*rivals[:seat], agent, *rivals[seat:]]
+            seed = seed_from(self.plan["asked"]["seed"], "progress", self.session.episode, k)
+            for place, player in enumerate(seated):
+                player.new_match(game, [], place, seed_from(seed, place))
+            end, _ = play_on(game, seated, game.start(seed), new_rng(seed), most)
+            scores.append(float(game.score(end)[seat]))
+            if time.monotonic() - began > seconds and (k + 1) % game.players == 0:
+                break
+        self.cost += time.monotonic() - began
+        won, mean = 100 * win_rate(scores, game.score_range), per_reward * np.mean(scores)
+        rate = mean if per_reward else won
+        return f"{rate:{',.0f' if rate >= 100 else '.3g'}}{unit}{whom} ({len(scores)} games)"

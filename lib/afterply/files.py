@@ -1,0 +1,184 @@
+"""Where data and reports lie, and files that are never half written.
+
+Two environment variables are read here: ``AFTERPLY_DATA`` and ``AFTERPLY_REPORTS``.
+"""
+
+import contextlib
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+PACKAGED = Path(__file__).resolve().parent / "data"  # in a wheel: what is published with it
+
+
+def data_directory() -> Path:
+    """Return the repository's ``data`` directory; ``AFTERPLY_DATA`` overrides it.
+
+    Of a package that is installed from a wheel it is in the current directory, and need not exist.
+    """
+    chosen = os.environ.get("AFTERPLY_DATA")
+    path = Path(chosen).expanduser() if chosen else Path(__file__).resolve().parents[2] / "data"
+    if not chosen and not path.is_dir() and PACKAGED.is_dir():
+        return Path.cwd() / "data"
+    if not path.is_dir():
+        raise FileNotFoundError(
+            f"the data directory {path} does not exist: run from a checkout of the repository or"
+            " set AFTERPLY_DATA to its data folder"
+        )
+    return path
+
+
+def published_file(name: str) -> Path:
+    """Return where a published file or folder lies: in ``data``, else inside the wheel."""
+    path = data_directory() / name
+    return PACKAGED / name if PACKAGED.is_dir() and not path.exists() else path
+
+
+def reports_directory() -> Path:
+    """Return the directory for reports, beside ``data``; ``AFTERPLY_REPORTS`` overrides it."""
+    chosen = os.environ.get("AFTERPLY_REPORTS")
+    return Path(chosen).expanduser() if chosen else data_directory().parent / "reports"
+
+
+def writable(directory: Path, remedy: str) -> Path:
+    """Return a directory, made if there is none, or raise OSError if nothing can be written."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory) as probe:
+            probe.write(b"afterply")
+    except OSError as error:
+        raise OSError(
+            f"the cache directory {directory} cannot be written ({error.strerror}): {remedy}"
+        ) from error
+    return directory
+
+
+@contextlib.contextmanager
+def replacing(path):
+    """Open a temporary file that takes the place of `path` when all is written, else goes."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())  # or a power cut leaves an empty file of this name
+        os.replace(temporary, path)
+    except BaseException as error:  # a full disk, Ctrl-C
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            why = f"{path} cannot be written ({error.strerror}): make room there"
+            raise OSError(f"{why}, or choose another place") from error
+        raise
+
+
+def write_text(path, text: str) -> None:
+    """Write a text file as a whole or not at all."""
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
+def read_yaml(path) -> dict:
+    """Return the fields of a YAML file; ValueError names file and line of what is damaged."""
+    # the same language, ten times faster where libyaml is present
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return _read(path, lambda text: yaml.load(text, Loader=loader), "YAML")
+
+
+def read_json(path) -> dict:
+    """Return the fields of a JSON file; ValueError names file and line of what is damaged."""
+    return _read(path, json.loads, "JSON")
+
+
+def _read(path, parse, language):
+    try:
+        content = parse(Path(path).read_text(encoding="utf-8"))
+        if not isinstance(content, dict):
+            raise ValueError(f"it must be a mapping of fields, not {type(content).__name__}")
+        return content
+    except (yaml.YAMLError, ValueError) as error:
+        said = " ".join(str(error).split())
+        message = f"{path}: not valid {language}: {said}; correct or restore it (git checkout)"
+        raise ValueError(message) from error
+
+
+def write_npz(path, meta: dict, arrays: dict, compressed: bool = False) -> None:
+    """Write arrays and a JSON header as a whole or not at all; compression takes seconds."""
+    write = np.savez_compressed if compressed else np.savez
+    with replacing(path) as file:
+        write(file, meta=np.array(json.dumps(meta, sort_keys=True)), **arrays)
+
+
+class Archive:
+    """A file of :func:`write_npz`, each array read when asked for; ValueError if it is damaged."""
+
+    def __init__(self, path):
+        self.path = path
+        self._file = self._read(lambda: np.load(path, allow_pickle=False))
+        self.names = self._read(lambda: set(self._file.files) - {"meta"})
+        self.meta = self._read(lambda: json.loads(str(self._file["meta"])))
+        if not isinstance(self.meta, dict):
+            raise damaged(path, "its header is no mapping")
+
+    def __contains__(self, name):
+        return name in self.names
+
+    def __getitem__(self, name):
+        return self._read(lambda: self._file[name])
+
+    def _read(self, part):
+        try:
+            return part()
+        except FileNotFoundError:
+            raise
+        except Exception as error:  # whatever reading a broken archive raises
+            raise damaged(self.path, error) from error
+
+
+def read_npz(path) -> tuple[dict, dict]:
+    """Return header and arrays of :func:`write_npz`; ValueError names the file if damaged."""
+    archive = Archive(path)
+    return archive.meta, {name: archive[name] for name in archive.names}
+
+
+def damaged(path, why) -> ValueError:
+    """Make the error for a file that is not as it was written."""
+    return ValueError(f"{path} is damaged: {why}; delete it and train again")
+
+
+def out_of_range(arrays: dict, limits: dict) -> str:
+    """Return the name of an array whose numbers are not finite and in its [low, high), or ""."""
+    for name, array in arrays.items():
+        low, high = limits.get(name, (-np.inf, np.inf))
+        if not ((low <= array) & (array < high) & np.isfinite(array)).all():
+            return name
+    return ""
+
+
+def read_learned(path, kind, game, header, arrays) -> tuple[dict, dict]:
+    """Return header and arrays of what was learned; ValueError if they are not as wanted."""
+    meta, found = read_npz(path)
+    if meta.get("kind") != kind:
+        raise ValueError(f"{path} holds {meta.get('kind')!r}, not {kind}")
+    header = {"game": dict, **header}
+    wrong = [name for name, kinds in header.items() if type(meta.get(name)) is not kinds]
+    wrong += sorted(arrays - set(found))
+    if wrong:
+        raise damaged(path, f"it lacks {', '.join(wrong)}")
+    have = {k: meta["game"].get(k) for k in ("name", "params", "version")}
+    if have != game.identity:
+        raise ValueError(f"{path} holds {kind} of {have}, not of {game.identity}")
+    return meta, found
+
+
+def with_checksum(path, net, meta):
+    """Return what was read from a file, or raise ValueError if it is not what was written."""
+    if net.checksum() != meta.get("checksum"):
+        raise damaged(path, "its values do not have the checksum it states")
+    return net

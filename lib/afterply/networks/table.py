@@ -1,0 +1,316 @@
+"""Tables of action values: a hash table that holds only what has been visited.
+
+States and entries are numbered in the order of their first visit and never removed, so the table at
+an earlier time is a prefix of the present one: a *snapshot* keeps only its two counts and a copy of
+`q`. An action without an entry has the value `initial`. Kernels stop when there is no room. 16,000
+games of Nine Men's Morris leave some 1.4 million states and entries, 90 MB.
+"""
+
+import copy
+import hashlib
+from collections import namedtuple
+
+import numpy as np
+
+from ..checks import fraction, number, one_of, whole
+from ..files import damaged, out_of_range, read_learned, with_checksum, write_npz
+from ..games.calls import allocate
+from ..games.game import check_game
+from ..kernel.compile import kernel
+
+__all__ = ["QTable", "load"]
+
+FIRST_CAPACITY = 1 << 10
+USUAL = {"initial": 0.0, "ties": "random"}  # what a file need not state
+NONE = -1
+FINITE = -np.finfo(float).max, np.finfo(float).max
+STATES, ENTRIES = range(2)
+
+# fmt: off
+ARRAYS = {
+    "slots":  ("int32", "capacity"),   # hash of (owner, key) -> state number + 1, 0 = free
+    "keys":   ("uint64", "states", 2),  # what the rule `key` says of a state
+    "owner":  ("int8", "states"),      # whose table it belongs to: two learners may share one
+    "newest": ("int32", "states"),     # its newest entry, or NONE
+    "action": ("int32", "entries"),
+    "older":  ("int32", "entries"),    # the next older entry of the same state, or NONE
+    "q":      ("float64", "entries"),  # Q(s, a)
+    "count":  ("int64", 2),            # states, entries
+}
+# fmt: on
+Entries = namedtuple("Entries", [*ARRAYS, "initial"])  # the value of an action without an entry
+
+
+@kernel
+def find_slot(table, owner, k0, k1):
+    """Return the slot of a state, or the free slot where it belongs."""
+    mask = np.uint64(table.slots.shape[0] - 1)
+    h = (k0 ^ (k1 * np.uint64(0x9E3779B97F4A7C15)) ^ np.uint64(owner)) * np.uint64(
+        0xFF51AFD7ED558CCD
+    )
+    i = (h ^ (h >> np.uint64(32))) & mask
+    while table.slots[i] != 0:
+        state = table.slots[i] - 1
+        same = table.keys[state, 0] == k0 and table.keys[state, 1] == k1
+        if same and table.owner[state] == owner:
+            break
+        i = (i + np.uint64(1)) & mask
+    return i
+
+
+@kernel
+def find(table, owner, key):
+    """Return the number of a state, or NONE if the table, or snapshot, does not hold it."""
+    state = table.slots[find_slot(table, owner, key[0], key[1])] - 1
+    return state if state < table.count[STATES] else NONE
+
+
+@kernel
+def full(table):
+    """Return whether there may be no room for one more state and one more entry."""
+    states, entries = table.count[STATES], table.count[ENTRIES]
+    return states >= table.keys.shape[0] or entries >= table.action.shape[0]
+
+
+@kernel
+def insert(table, owner, key, action):
+    """Return state number and entry of an action, new ones if need be; the table is not full."""
+    i = find_slot(table, owner, key[0], key[1])
+    state = table.slots[i] - 1
+    if state < 0:
+        state = np.int32(table.count[STATES])
+        table.count[STATES] += 1
+        table.slots[i] = state + 1
+        table.keys[state, 0], table.keys[state, 1] = key[0], key[1]
+        table.owner[state], table.newest[state] = owner, NONE
+    entry = table.newest[state]
+    while entry != NONE and table.action[entry] != action:
+        entry = table.older[entry]
+    if entry == NONE:
+        entry = np.int32(table.count[ENTRIES])
+        table.count[ENTRIES] += 1
+        table.action[entry], table.older[entry] = action, table.newest[state]
+        table.q[entry] = table.initial
+        table.newest[state] = entry
+    return state, entry
+
+
+@kernel
+def read_values(table, state, moves, n, values):
+    """Write Q of `n` legal actions into ``values[action]`` (float64[actions])."""
+    for i in range(n):
+        values[moves[i]] = table.initial
+    entry = table.newest[state] if state >= 0 else np.int32(NONE)
+    while entry != NONE:
+        if entry < table.count[ENTRIES]:
+            values[table.action[entry]] = table.q[entry]
+        entry = table.older[entry]
+
+
+@kernel
+def best_value(table, state, num_legal):
+    """Return the greatest Q of a state's legal actions.  Source: [jamieson2022] Eq. (2); D5."""
+    best, tried = table.initial, 0
+    entry = table.newest[state]
+    while entry != NONE:
+        if tried == 0 or table.q[entry] > best:
+            best = table.q[entry]
+        tried += 1
+        entry = table.older[entry]
+    return table.initial if tried < num_legal and best < table.initial else best
+
+
+@kernel
+def refill(table):
+    """Find a slot for every state of a table whose slots are all free."""
+    for state in range(table.count[STATES]):
+        k0, k1 = table.keys[state, 0], table.keys[state, 1]
+        table.slots[find_slot(table, table.owner[state], k0, k1)] = state + 1
+
+
+class QTable:
+    """Action values of a game for two, by position, as its `owner`, 0 or 1, has learned them.
+
+    `initial` is the value of an action that was never tried; `ties`, "random" or "first", says what
+    an agent that is greedy in this table does with equal values.
+
+    >>> from afterply import games
+    >>> game = games.load("tictactoe")
+    >>> QTable(game).action_values(game.start()).tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    """
+
+    def __init__(self, game, owner: int = 0, initial: float = 0.0, ties: str = "random"):
+        self.game = check_game(game, "a table of action values")
+        self.owner = whole("owner", owner, 0, 1)
+        self.ties = one_of("ties", ties, ("random", "first"))
+        self.episode = 0  # training games behind the values
+        self.trainings = 0  # pieces of training that the values may come from
+        self.snapshots = {}  # episode -> (counts int64[2], q float64[entries])
+        self.teacher = None  # the agent that this table learned from, unless its twin
+        self.unbeaten = 0  # of a teacher: training games after `episode` without a lost checkpoint
+        self.outcomes = None  # int64 [2, 3]: training games by seat: won, drawn, lost
+        self.table = table_of({}, number("initial", initial))
+
+    @property
+    def states(self) -> int:
+        """States that have an entry."""
+        return int(self.table.count[STATES])
+
+    @property
+    def entries(self) -> int:
+        """Actions that have been tried, over all states."""
+        return int(self.table.count[ENTRIES])
+
+    @property
+    def learners(self) -> int:
+        """Number of learners whose tables stand here, 1 or 2."""
+        return 1 + int(self.table.owner[: self.states].any())
+
+    def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
+        """Return Q(s, a) of every legal action, float64[num_legal], which is discounted already."""
+        fraction("gamma, the discount factor,", gamma)
+        state = self.game._state(state, to_move=True)
+        moves, values = self.game.legal(state), np.zeros(self.game.actions)
+        found = find(self.table, self.owner, np.array(self.game.key(state), np.uint64))
+        read_values(self.table, found, moves, len(moves), values)
+        return values[moves]
+
+    def put(self, state, action: int, value: float) -> None:
+        """Set Q(s, a); raises ValueError for an action that is not legal."""
+        self.game.play(state, action)  # raises if it is not legal
+        self.put_under(np.array(self.game.key(state), np.uint64), int(action), value)
+
+    def put_under(self, key, action: int, value: float) -> None:
+        """Set the value of an action under any key, uint64[2]; ValueError for what is none."""
+        whole("action", action, 0, self.game.actions - 1), number("value", value, *FINITE)
+        if not isinstance(key, np.ndarray) or (key.dtype, key.shape) != (np.uint64, (2,)):
+            raise ValueError(f"a key is two numbers of the type uint64, not {key!r}")
+        if full(self.table):
+            self.grow()
+        _, entry = insert(self.table, self.owner, key, action)
+        self.table.q[entry] = value
+
+    def grow(self) -> None:
+        """Make more room for states and entries; no value changes."""
+        self.table = table_of(self.arrays(), self.table.initial)
+
+    def arrays(self) -> dict:
+        """Return what is in use of the table (views), as a checkpoint or a file keeps it."""
+        used = dict.fromkeys(("keys", "owner", "newest"), self.states)
+        used |= dict.fromkeys(("action", "older", "q"), self.entries)
+        return {name: getattr(self.table, name)[:n] for name, n in used.items()}
+
+    def load_arrays(self, arrays: dict) -> None:
+        """Take over what :meth:`arrays` gave; raises ValueError if it does not fit together."""
+        given = {name: np.asarray(arrays.get(name)) for name in self.arrays()}
+        states, entries = given["owner"].size, given["q"].size
+        like = allocate({name: ARRAYS[name] for name in given}, states=states, entries=entries)
+        alike = all((a.dtype, a.shape) == (like[n].dtype, like[n].shape) for n, a in given.items())
+        limits = {
+            "owner": (0, 2),
+            "newest": (NONE, entries),
+            "action": (0, self.game.actions),
+            # an entry's older ones have smaller numbers, so that no list runs in a circle
+            "older": (NONE, np.arange(entries)),
+        }
+        if not alike or out_of_range(given, limits):
+            raise ValueError(
+                f"these arrays do not fit together as a table of action values: {', '.join(given)}"
+            )
+        self.table = table_of(given, self.table.initial)
+
+    def keep_snapshot(self) -> None:
+        """Remember the present values as those after `episode` training games."""
+        self.snapshots[self.episode] = self.table.count.copy(), self.table.q[: self.entries].copy()
+
+    def snapshot(self, episode: int) -> "QTable":
+        """Return the table after `episode` games, a view. Source: [jamieson2022]; D13."""
+        if episode >= self.episode:
+            return self
+        if episode not in self.snapshots:
+            raise LookupError(
+                f"no snapshot was kept after {episode} games, only after"
+                f" {sorted(self.snapshots) or 'none'}: give snapshots=[...] to the training"
+            )
+        count, q = self.snapshots[episode]
+        return self._but(table=self.table._replace(q=q, count=count), episode=episode)
+
+    def of(self, owner: int) -> "QTable":
+        """Return the table of one of two learners who share the memory of this one."""
+        return self._but(owner=owner)
+
+    def copy(self) -> "QTable":
+        """Return an independent table with the same values, without snapshots."""
+        arrays, older = {n: array.copy() for n, array in self.arrays().items()}, self.table.older
+        # a snapshot's lists begin with entries that came later
+        while (late := arrays["newest"] >= self.entries).any():
+            arrays["newest"][late] = older[arrays["newest"][late]]
+        return self._but(table=table_of(arrays, self.table.initial))
+
+    def _but(self, **changed) -> "QTable":
+        other = copy.copy(self)
+        vars(other).update(snapshots={}, **changed)
+        return other
+
+    def checksum(self) -> str:
+        """Return 16 hex digits that identify all values bit for bit, snapshots included."""
+        digest = hashlib.sha256()
+        for array in self.arrays().values():
+            digest.update(np.ascontiguousarray(array))
+        for episode, (count, q) in sorted(self.snapshots.items()):
+            digest.update(np.array([episode, *count], np.int64))
+            digest.update(q)
+        if unusual := self._unusual():
+            digest.update(repr(unusual).encode())
+        return digest.hexdigest()[:16]
+
+    def _unusual(self) -> dict:
+        own = {"initial": self.table.initial, "ties": self.ties}
+        return {name: value for name, value in own.items() if value != USUAL[name]}
+
+    @property
+    def settings(self) -> dict:
+        """What a file must say to make the same table again."""
+        same = {"game": self.game.identity, "owner": self.owner, "episode": self.episode}
+        return same | self._unusual()
+
+    def contents(self) -> tuple[dict, dict]:
+        """Return header and arrays of a file: the table without its snapshots."""
+        own = self.copy()
+        meta = {"kind": "action values", "checksum": own.checksum(), **self.settings}
+        return meta, own.arrays()
+
+    def save(self, path, compressed: bool = False) -> None:
+        """Write the table to an ``.npz`` file, which is replaced as a whole."""
+        write_npz(path, *self.contents(), compressed)
+
+
+def table_of(arrays: dict, initial: float) -> Entries:
+    """Return a table with these contents, and room for half as much again."""
+    states, entries = len(arrays.get("keys", ())), len(arrays.get("q", ()))
+    room = [max(FIRST_CAPACITY, n + n // 2) for n in (states, entries)]
+    capacity = 1 << int(np.ceil(np.log2(2 * (room[STATES] + 1))))
+    own = allocate(ARRAYS, capacity=capacity, states=room[STATES], entries=room[ENTRIES])
+    own["newest"][:] = own["older"][:] = NONE
+    for name, array in arrays.items():
+        own[name][: len(array)] = array
+    own["count"][:] = states, entries
+    table = Entries(**own, initial=float(initial))
+    refill(table)
+    return table
+
+
+def load(path, game) -> QTable:
+    """Read a table of :meth:`QTable.save`; ValueError if it is damaged, or of another game."""
+    header = {"owner": int, "episode": int}
+    meta, arrays = read_learned(path, "action values", game, header, set())
+    if meta["owner"] not in (0, 1) or meta["episode"] < 0:
+        raise damaged(path, f"owner {meta['owner']}, episode {meta['episode']}")
+    try:
+        net = QTable(game, meta["owner"], **{name: meta.get(name, USUAL[name]) for name in USUAL})
+    except (TypeError, ValueError) as error:
+        raise damaged(path, error) from error
+    net.episode = meta["episode"]
+    net.load_arrays(arrays)
+    return with_checksum(path, net, meta)

@@ -1,0 +1,95 @@
+"""Your own paper: its claims beside a table of your runs, in any field, with verdicts and a page.
+
+    claims.yaml    what is claimed: a file as those in data/papers, most of which may be left out
+    runs.csv       what came out: arm, run, metric, value; perhaps episode, and study
+
+Nothing of it needs a game, or a learner of this library.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from ..files import write_text
+from ..papers import claims
+from ..papers.compare import RESULT_COLUMNS, by_metric
+from .collect import part_of
+from .pages import render, write_html
+from .sources import RUN_COLUMNS
+
+NEEDED = ["arm", "run", "metric", "value"]
+COLUMNS = ["id", "claimed", "ours", "verdict", "why"]
+
+
+class Judged(NamedTuple):
+    """What the runs say of the claims."""
+
+    table: pd.DataFrame  # a row for each statement and value: id, claimed, ours, verdict, why
+    there: str  # the arms and metrics of the runs
+
+    def __repr__(self):
+        lines = []
+        for row in self.table.itertuples():
+            why = f" ({row.why})" if row.why else ""
+            lines += [f"{row.verdict}: {row.id}, {row.claimed!r}", f"    {row.ours}{why}"]
+        return "\n".join([*lines, f"The runs: {self.there}"])
+
+    def _repr_html_(self):
+        return self.table.style.hide(axis="index").to_html()
+
+
+def judge(path, *tables, out=None) -> Judged:
+    """Judge the claims in a file by the runs in some tables; without tables only check the file.
+
+    path: a claims file, as :func:`afterply.papers.claims.load_own` reads it. tables: DataFrames
+    or CSV files of the columns arm, run (its number), metric, value; with a column episode the last
+    one counts, without a column study it is the claims file's name. out: a folder for the page.
+
+    ValueError names file, entry and remedy, or the column and line of a table that is not as said.
+    """
+    paper = claims.load_own(path)
+    read = [read_runs(table, paper.key) for table in tables]
+    runs = pd.concat(read, ignore_index=True) if read else pd.DataFrame(columns=RESULT_COLUMNS)
+    part = part_of(paper, by_metric(runs), {}, pd.DataFrame(columns=RUN_COLUMNS), [], [])
+    rows = [
+        (one.statement.id, one.statement.says, one.number, one.verdict, one.open)
+        for one in part.statements
+    ]
+    rows += [
+        (one.claim.id, one.claim.printed, one.ours, one.verdict, one.explanation)
+        for one in part.rows
+    ]
+    number = runs.groupby(["arm", "metric"], sort=False)["run"].nunique()
+    there = "; ".join(f"{runs} of {arm}, {metric}" for (arm, metric), runs in number.items())
+    judged = Judged(pd.DataFrame(rows, columns=COLUMNS), there or "none yet")
+    if out is not None:
+        page = render("own_paper.md", part=part, paper=paper, there=judged.there)
+        write_text(Path(out) / "index.md", page)
+        write_html(Path(out))
+    return judged
+
+
+def read_runs(table, study: str) -> pd.DataFrame:
+    """Return a table of runs, or of a CSV file, as results of a study."""
+    where = "the table of runs" if isinstance(table, pd.DataFrame) else Path(table).name
+    try:
+        rows = table if isinstance(table, pd.DataFrame) else pd.read_csv(table)
+    except ValueError as error:
+        raise ValueError(f"{where} is no table of comma-separated values: {error}") from error
+    if missing := [name for name in NEEDED if name not in rows.columns]:
+        there = ", ".join(map(str, rows.columns))
+        raise ValueError(
+            f"{where} lacks the column {', '.join(missing)}; it has {there}, and needs"
+            f" {', '.join(NEEDED)} (perhaps episode, study)"
+        )
+    rows = pd.DataFrame({"study": study, "episode": 0} | dict(rows.items()))
+    numbers = pd.to_numeric(rows["value"], errors="coerce")
+    bad = rows[~numbers.abs().lt(float("inf")) | rows[["arm", "run", "metric"]].isna().any(axis=1)]
+    if len(bad):
+        row = ", ".join(f"{name} {bad.iloc[0][name]}" for name in NEEDED)
+        raise ValueError(
+            f"{where}, line {rows.index.get_loc(bad.index[0]) + 2}: {row}; a line needs all four,"
+            " and value a finite number: leave out runs without a result"
+        )
+    return rows.assign(value=numbers)[RESULT_COLUMNS]

@@ -1,0 +1,346 @@
+"""Pages that play and learn: one HTML file with a game, an agent and a search, for any browser.
+
+The rules, the network and the search are the library's own kernels, linked to a module of
+WebAssembly (:mod:`afterply.kernel.link`); so the page computes the same bits. ``engine.js`` runs
+the module, ``page.js`` keeps the game, ``board.js`` is the front end, as in a notebook. Drawings
+and names of moves are tables (:mod:`afterply.screen.pieces`). Nothing is fetched.
+
+TD-learning can be linked to it, too: ``learner.js`` runs it in a worker, ``learn.js`` draws a
+curve. After as many games the weights are those of a ``td.Session`` with the same parameters and
+seed, bit for bit.
+"""
+
+import base64
+import gzip
+import json
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import NamedTuple
+
+import numpy as np
+
+from ..files import write_text
+from ..games import calls
+from ..games.boards import winning_places
+from ..games.game import Game, check_game
+from ..kernel.compile import kernel
+from ..kernel.link import FREE, Free, Memory, Program
+from ..kernel.random import new_rng
+from ..learners import td
+from ..learners.adaptation import LONGEST, trace_size
+from ..networks import lookup, ntuple, table
+from ..search import puct
+from . import pieces
+from .game_table import sides
+from .widget import ARROWS, HERE
+
+RANDOM_GAMES = "The agent is a search that values positions by random games."
+SEARCHES = 100, 1000, 10_000  # iterations to choose from
+FEW = 8  # starts by which it is seen whether they are random
+MOST_SLOTS = 64  # for each node: a tree in a page does not grow, but few positions have more moves
+LAMBDAS, SEEDS = (0.0, 0.3, 0.5, 0.7, 0.9), 100  # to choose from
+MATCHES, ALONE = 198, 20  # for a point of the curve: for two or three seats, for one
+SMALLER = {"game2048": {"tuples": "2048-5x4"}}  # networks for which a page has room
+ABOUT = """The agent knows nothing but the rules and learns by playing with itself, in this page.
+Press Learn, watch the curve, and play at any moment."""
+LARGER = " Its network is smaller than the usual one, which takes half a gigabyte."
+FREE_IN_PAGES = {"farl_on": Free(True), "tc_none": Free(True), "trace_size": FREE}
+
+
+@kernel
+def look_in_table(rules, entries, owner, s, key, moves, n, by_action, out):
+    """Write Q(s, a) of the `n` legal moves into `out`, as ``QTable.action_values``."""
+    calls.call_key(rules, s, key)
+    table.read_values(entries, table.find(entries, owner, key), moves, n, by_action)
+    for k in range(n):
+        out[k] = by_action[moves[k]]
+
+
+class Kernels(NamedTuple):
+    """What a page runs: its calls, where their arrays lie, and those that the page reads."""
+
+    module: bytes
+    memory: Memory
+    arrays: dict  # by name
+    weights: np.ndarray  # of the network; empty without one
+    search: puct.Search | None  # the same search in Python
+
+
+def kernels(game, net=None, *, more=(), read=()) -> Kernels:
+    """Return the kernels of a game with a network or a table, or with a search by random games.
+
+    `more` are other calls, and `read` arrays that the page reads, by name.
+    ValueError for other agents and, without one, for games that no search plays.
+    """
+    arrays = {
+        "state": np.zeros(game.size, np.int32),
+        "moves": np.zeros(game.max_legal, np.int32),
+        "dice": np.zeros(1, np.uint64),  # of the game; those of a search are `luck`
+        "reward": np.zeros(game.players),
+        "cells": np.zeros(game.cells, np.int32),
+        "worth": np.zeros(game.max_legal),
+    }
+    state, moves, dice, reward, cells, worth = arrays.values()
+    made = {
+        "start": (calls.call_start, state, dice),
+        "legal": (calls.call_legal, state, moves),
+        "play": (calls.call_play, state, FREE),
+        "chance": (calls.call_chance, state, dice),
+        "player": (calls.call_player, state),
+        "over": (calls.call_over, state),
+        "score": (calls.call_score, state, reward),
+        "board": (calls.call_board, state, cells),
+    }
+    weights = np.zeros(0, np.float32)
+    if isinstance(net, ntuple.Network):
+        weights = net.arrays.weights
+        work = tuple(map(np.zeros_like, net._work))
+        look = lookup.read_action_values, net.arrays, state, moves, FREE, 1.0
+        made["look"] = *look, work, worth
+    elif isinstance(net, table.QTable):
+        look = look_in_table, net.table, net.owner, state, np.zeros(2, np.uint64)
+        made["look"] = *look, moves, FREE, np.zeros(game.actions), worth
+    elif net is not None:
+        raise ValueError(f"a page plays n-tuple networks and tables of action values, not {net!r}")
+    search = _search(game, net)
+    if search is not None:
+        nodes = SEARCHES[-1] + 2
+        sizes = {"nodes": nodes, "slots": nodes * min(game.max_legal, MOST_SLOTS)}
+        tree, work = puct.Tree(**calls.allocate(puct.TREE, game, **sizes)), search._work
+        seen = search._net, search._eye, tree, work, search.par
+        arrays |= {"progress": work.progress, "leaf": work.state, "answer": work.table}
+        arrays |= {"luck": np.zeros(1, np.uint64), "first": tree.first, "slots": tree.num_slots}
+        arrays |= {"visits": tree.visits, "mean": tree.mean}
+        made["plant"] = puct.plant, tree, work, search.par, state
+        made["iterate"] = puct.iterate, *seen, arrays["luck"], FREE
+    made, arrays = made | dict(more), arrays | dict(read)
+    program = Program(game.rules, game._compiled)
+    for entry, (function, *arguments) in made.items():
+        program.add(entry, function, tuple(arguments))
+    given = {entry: tuple(arguments) for entry, (_, *arguments) in made.items()}
+    memory = Memory(given, [weights, *arrays.values()])
+    return Kernels(program.module(), memory, arrays, weights, search)
+
+
+def _search(game, net):
+    """Return a search, or None where an agent must do without."""
+    if net is None:
+        return puct.Search(game, ntuple.Network(game, [[0]]), SEARCHES[-1], leaf_value="rollout")
+    try:
+        return puct.Search(game, net, SEARCHES[-1])
+    except ValueError:  # rewards of two that are not opposite
+        return None
+
+
+def packed(weights) -> bytes:
+    """Return weights in few bytes: a bit for each that is not 0, then their bytes, by planes."""
+    width = weights.dtype.itemsize
+    there = weights.view(f"u{width}") != 0  # -0.0 is kept
+    planes = weights[there].view(np.uint8).reshape(-1, width).T
+    return np.packbits(there).tobytes() + planes.tobytes()
+
+
+def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> Path:
+    """Write a page on which an agent is played, one HTML file, and return its path.
+
+    With another agent there are two boards, with the same position and the values of either.
+
+    Parameters
+    ----------
+    agent : player of ``players.load`` or ``players.zoo``, session, network, table, or Game
+        A game alone is played by a search that values positions by random games.
+    file : path, optional
+        Default: the game's name and ``.html``.
+    other : player, session or network, optional
+        Another agent of a game for two; it has as many n-tuples as the first, of the same length.
+    title, about : str
+        A heading and a sentence in the place of the usual ones.
+
+    Raises
+    ------
+    ImportError
+        Without the linker: ``pip install "afterply[web]"``.
+    ValueError
+        If the agent is of another kind, or the other one needs other kernels.
+    """
+    agents = [agent] if other is None else [agent, other]
+    nets = [*map(_net_of, agents)]
+    net, game = nets[0], getattr(nets[0], "game", nets[0])
+    net = None if net is game else net
+    made, *others = [kernels(check_game(game, "a page"), one) for one in (net, *nets[1:])]
+    names = [getattr(one, "name", "an agent") for one in agents]
+    usual = f"The agent is {' or '.join(names)}." if net is not None else RANDOM_GAMES
+    text = {"title": title or f"Play {game.name}", "about": about or usual}
+    checksums = [] if net is None else [one.checksum() for one in nets]
+    text["origin"] = f"Fingerprint of the agent: {', '.join(checksums)}." if checksums else ""
+    spec = specification(game, net, made, names, checksums if made.weights.size else [])
+    for one in others:
+        same = game.players == 2 and one.module == made.module
+        if not same or one.memory.calls != made.memory.calls:
+            pair = f"{agent!r} and {other!r}"
+            raise ValueError(f"{pair} share no page: their game is not for two, or n-tuples differ")
+    return write(file or f"{game.name}.html", text, spec, made, others=others)
+
+
+def write(file, text: dict, spec: dict, made: Kernels, panel="", learn="", others=()) -> Path:
+    """Write a page with the words of `text`, and what it takes to learn in it; return its path."""
+    text = {field: escape(words) for field, words in text.items()}
+    text |= {"panel": panel, "learn": learn}
+    parts = {
+        "spec": json.dumps(spec, separators=(",", ":")).encode(),
+        "module": made.module,
+        "image": made.memory.image,
+        "weights": packed(made.weights),
+        "others": b"".join(one.memory.image + packed(one.weights) for one in others),
+    }
+    for part, content in parts.items():
+        text[part] = base64.b85encode(gzip.compress(content, 9, mtime=0)).decode()
+    text["board"] = part_of("board.js").replace("export default", "return")
+    text |= {"engine": part_of("engine.js"), "page": part_of("page.js")}
+    text["style"] = part_of("board.css")
+    file = Path(file)
+    write_text(file, Template(part_of("page.html")).substitute(text))
+    return file
+
+
+def _net_of(agent):
+    net = agent
+    while not isinstance(net, (Game, ntuple.Network, table.QTable)):
+        net = getattr(net, "net", None) or getattr(net, "base", None)
+        if net is None:
+            raise ValueError(f"a page plays n-tuple networks, tables and games, not {agent!r}")
+    return net
+
+
+def _turn(game, states) -> int | None:
+    """Return which number of a state says who moves, if a line or chain of stones wins."""
+    if game.players != 2 or not any(winning_places(game, state) for state in states):
+        return None
+    going_on = [state for state in states if not game.over(state)]
+    for place, one in enumerate(np.eye(game.size, dtype=np.int32)):
+        if all(calls.call_player(game.rules, s ^ one) != game.player(s) for s in going_on):
+            return place
+    return None
+
+
+def part_of(name: str) -> str:
+    """Return a file that pages are made of."""
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def specification(game, net, made, names=("the agent",), checksums=()) -> dict:
+    """Return what the scripts of a page must know."""
+    states = pieces.with_rare(game, pieces.positions(game, new_rng(0)))
+    known = pieces.Known(game, states)
+    drawing = pieces.drawing(game, states, known)
+    drawn = {place for place, *_ in drawing["pieces"]}
+    alone = "table" if isinstance(net, table.QTable) else "network"
+    strengths = [] if net is None else [[0, f"{alone} alone"]]
+    search = made.search
+    if search is not None:
+        strengths += [[n, f"search of {n:,} iterations"] for n in SEARCHES]
+        search = {"scale": search.par.scale, "unit": search._unit, "seed": str(new_rng(0)[0])}
+    twists = (game.spec or {}).get("params", {}).get("max_twists", 0)  # of cubes
+    starts = {game.start(seed).tobytes() for seed in range(FEW)}
+    kinds = {"int32": "Int32Array", "int64": "BigInt64Array", "uint64": "BigUint64Array"}
+    kinds |= {"float32": "Float32Array"}
+    weights = {"place": made.memory.place(made.weights), "length": made.weights.nbytes}
+    weights |= {"width": made.weights.itemsize, "checksums": checksums}
+    return {
+        "game": game.name,
+        "players": game.players,
+        "progress": game.progress,
+        "sides": sides(game),
+        "core": game.rules.core,
+        "actions": game.actions,
+        "random": len(starts) > 1 or not game.deterministic,
+        "keys": ARROWS if game.name == "game2048" else {},
+        "strengths": strengths,
+        "strength": SEARCHES[1] if net is None else 0,
+        "search": search,
+        "weights": weights,
+        "names": names,
+        "memory": {
+            "size": made.memory.size,
+            "calls": made.memory.calls,
+            "arrays": {
+                name: [kinds.get(str(a.dtype), "Float64Array"), made.memory.place(a), a.size]
+                for name, a in made.arrays.items()
+            },
+        },
+        "twists": twists,
+        "solved": game.parse("after").tolist() if twists else [],
+        "line": {"turn": _turn(game, states), "order": game.layout[game.layout >= 0].tolist()},
+        "drawing": drawing,
+        "moves": pieces.moves(game, states, known, drawn),
+    }
+
+
+# ------------------------------------------------------------------------ pages that learn
+def learn_page(agent, file=None, *, title: str = "") -> Path:
+    """Write a page on which an agent learns a game, one HTML file, and return its path.
+
+    Parameters
+    ----------
+    agent : Game or td.Session
+        A game has its usual parameters. Of a session the game, the parameters and the seed count.
+    file : path, optional
+        Default: ``learn-``, the game's name and ``.html``.
+    title : str
+        A heading in the place of the usual one.
+
+    Raises
+    ------
+    ImportError
+        Without the linker: ``pip install "afterply[web]"``.
+    ValueError
+        If the agent is of another kind.
+    """
+    about = ABOUT
+    if isinstance(agent, Game):
+        about += LARGER * (agent.name in SMALLER)
+        agent = td.Session(agent, agent.settings | SMALLER.get(agent.name, {}))
+    if not isinstance(agent, td.Session):
+        raise ValueError(f"a page learns a game, or what a td.Session learns, not {agent!r}")
+    session, made, learning = linked(agent)
+    game = session.game
+    spec = specification(game, session.net, made) | {"learning": learning}
+    worker = part_of("engine.js") + part_of("learner.js")
+    matches = f"{learning['matches']} games"
+    if game.players > 1:
+        matches += " with copies of the rival, in all seats, half of them after a random move"
+    panel = Template(part_of("learn.html")).substitute(matches=matches, worker=worker)
+    title = title or f"Watch an agent learn {game.name}"
+    text = {"title": title, "about": about, "origin": ""}
+    file = file or f"learn-{game.name}.html"
+    return write(file, text, spec, made, panel, part_of("learn.js"))
+
+
+def linked(agent) -> tuple:
+    """Return a session with room for all settings, its kernels, and what scripts must know."""
+    game, params = agent.game, agent.params
+    if isinstance(params["tuples"], dict):  # the same ones for all seeds
+        params = params | {"tuples": agent.net.tuples}
+    tc = "id" if params["tc"] == "none" else params["tc"]
+    lambdas = sorted({*LAMBDAS, params["lambda_"]})
+    session = td.Session(game, params | {"lambda_": lambdas[-1], "tc": tc, "farl": "on"})
+    mem, longest, par = session.mem, params["max_plies"] or LONGEST, session.par
+    par = par._replace(max_plies=longest, **FREE_IN_PAGES)
+    train = session.run_episodes, session.net.arrays, par, mem, FREE
+    read = {"rng": mem.rng, "counts": mem.counters, "error": mem.abs_delta}
+    read["coherence"] = session.net.arrays.counters
+    usual = {"farl": params["farl"] == "on", "tc": params["tc"] != "none", "seed": agent.seed}
+    usual |= {"alpha": par.alpha_first, "last": par.alpha_last, "lambda": params["lambda_"]}
+    changed = {name: repr(v) for name, v in params.items() if v != td.DEFAULTS[name]}
+    learning = {
+        "game": f"games.load({game.name!r}, **{game.spec['params']})" if game.spec else "game",
+        **{"settings": changed, "usual": usual, "tc": tc, "episodes": params["episodes"]},
+        "floats": {name: v for name, v in par._asdict().items() if isinstance(v, float)},
+        "free": [name for name in par._fields if name in FREE_IN_PAGES],
+        "traces": [[value, trace_size(params | {"lambda_": value})] for value in lambdas],
+        "seeds": {seed: str(new_rng(seed)[0]) for seed in {*range(SEEDS), agent.seed}},
+        **{"matches": MATCHES if game.players > 1 else ALONE, "longest": longest},
+        **{"range": game.score_range, "reward": game.progress[1], "unit": game.progress[2]},
+    }
+    return session, kernels(game, session.net, more={"train": train}, read=read), learning

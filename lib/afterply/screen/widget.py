@@ -1,0 +1,285 @@
+"""A board that is played by clicks, and a game step by step, as widgets of a notebook.
+
+Python keeps the game and draws the board; the page shows the drawing, turns clicks on its places
+into actions, and sends them. Players think in a thread of their own, so that the page and the
+kernel answer meanwhile. A replay has a slider, keys, and what an agent and a perfect player say of
+each move. Nothing is fetched from anywhere.
+"""
+
+import functools
+import math
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from ..games import boards
+from ..games.game import check_game
+from ..networks import lookup
+from ..players import optional, saved
+from ..players.basic import wrap
+from ..players.perfect import Perfect, knows
+from ..players.searching import MaxN
+from ..search import max_n
+from .game_table import THEM, YOU
+
+HERE = Path(__file__).parent
+ARROWS = {"ArrowLeft": 0, "ArrowUp": 1, "ArrowRight": 2, "ArrowDown": 3}  # of 2048
+SMALL, BOARDS = {"nim", "nim3p", "tictactoe"}, 2**18  # Max-N searches so few to the end
+WORDS = {1.0: "a win", 0.0: "a draw", -1.0: "a loss"}
+SLACK = 1e-9
+
+
+def _kernel():
+    shell = sys.modules.get("IPython")
+    return getattr(shell.get_ipython() if shell else None, "kernel", None)
+
+
+def is_alone() -> bool:
+    """Return whether a program runs this notebook, such as papermill, so that nobody answers."""
+    return not getattr(_kernel(), "_allow_stdin", True)
+
+
+def has_front_end() -> bool:
+    """Return whether this runs in a notebook that a person sees, and that can show widgets."""
+    return _kernel() is not None and not is_alone() and find_spec("anywidget") is not None
+
+
+@functools.cache
+def _class_of(kind):
+    import anywidget
+    import traitlets
+
+    class Widget(kind, anywidget.AnyWidget):
+        _esm = (HERE / "board.js").read_text(encoding="utf-8")
+        _css = (HERE / "board.css").read_text(encoding="utf-8")
+        scene = traitlets.Dict().tag(sync=True)
+
+    return Widget
+
+
+def widget(kind, *arguments):
+    """Return a widget that shows the ``scene`` of a :class:`BoardWidget` or of a replay."""
+    made = _class_of(kind)(*arguments)
+    made.begin()
+    return made
+
+
+class BoardWidget:
+    """A board; `strength` is the least, greatest and present rating for the slider, or None."""
+
+    def __init__(self, table, strength):
+        super().__init__()
+        self.table, self.strength = table, strength
+        self.show_values, self.error, self._values = False, "", None
+        self._worker = ThreadPoolExecutor(1, "afterply-board")
+        self._number = 0  # of the last request; the outcome of an older one is dropped
+
+    def begin(self):
+        """Listen to the page and show the first position."""
+        self.on_msg(self._asked)
+        self._go_on()
+
+    def __repr__(self):
+        return repr(self.table)
+
+    def _asked(self, _, message, buffers):
+        """Do what the page asks for; whatever is wrong with it is shown, not raised."""
+        table, wish, self.error = self.table, message["do"], ""
+        try:
+            if wish == "move":
+                # a second click while the opponent thinks comes too late
+                if table.turn == YOU and len(table.actions) == message["ply"]:
+                    table.make(message["action"])
+            elif wish == "undo":
+                table.undo()
+            elif wish == "new":
+                table.new(table.seat)
+            elif wish == "switch":
+                table.new((table.seat + 1) % table.game.players)
+            elif wish == "values":
+                self.show_values = bool(message["on"])
+            elif wish == "strength":
+                low, high, _ = self.strength
+                self.strength = low, high, min(max(float(message["rating"]), low), high)
+                table.seat_opponents([saved.at_strength(table.game, self.strength[2])])
+        except Exception as failure:
+            self.error = f"{type(failure).__name__}: {failure}"
+        self._go_on()
+
+    def _go_on(self):
+        self._number += 1
+        self._values = None
+        self._show()
+        if self.table.turn == THEM or self.show_values and self.table.turn == YOU:
+            self._worker.submit(self._think, self._number)
+
+    def _think(self, number):
+        """Make the opponents' moves and find the values, unless there was another request since."""
+        try:
+            while self._number == number and self.table.turn == THEM:
+                action = self.table.choice()
+                if self._number == number:
+                    self.table.make(action)
+                    self._show()
+            if self.show_values and self._number == number and self.table.turn == YOU:
+                values = self.table.values()
+                if self._number == number:
+                    self._values = values
+                    self._show()
+        except Exception as failure:  # a player of somebody's making
+            self.error = f"{type(failure).__name__}: {failure}"
+            self._show()
+
+    def _show(self):
+        table, values, game, state = self.table, self._values, self.table.game, self.table.state
+        legal = game.legal(state).tolist() if table.turn == YOU else []
+        names = {action: game.action_name(state, action) for action in legal}
+        labels, best = names, ""
+        if values is not None:
+            labels = {action: f"{name} {values[action]:+.2f}" for action, name in names.items()}
+            ranked = sorted(values, key=values.get, reverse=True)[:5]
+            best = "best moves: " + ", ".join(f"{names[a]} {values[a]:+.3g}" for a in ranked)
+        places = {action: game.places(state, action) for action in legal}
+        self.scene = {
+            "svg": boards.state_svg(
+                game, state, values, table.actions[-1] if table.actions else None
+            ),
+            "ply": len(table.actions),
+            "clicks": [[action, clicked] for action, clicked in places.items() if clicked],
+            "names": list(names.items()),
+            "buttons": [[action, labels[action]] for action in legal if not places[action]],
+            "keys": ARROWS if game.name == "game2048" and legal else {},
+            "line": boards.winning_places(game, state),
+            "told": table.told(),
+            "status": table.status(),
+            "turn": table.turn,
+            "error": self.error,
+            "switch": game.players > 1,
+            "advice": table.adviser is not None,
+            "values": self.show_values,
+            "best": best,
+            "strength": self.strength and [round(rating) for rating in self.strength],
+        }
+
+
+def replay(game, states, actions, agent=None):
+    """Show a game move by move, and which moves lost value if a perfect player is here.
+
+    In a notebook this returns a widget with a slider; where there is no front end for it, the
+    boards of the whole game side by side.
+
+    Parameters
+    ----------
+    game : Game
+    states : sequence of int32 [size]
+        From the start to the end, one more than actions, else ValueError.
+    actions : sequence of int
+    agent : player with ``values``, network or session, optional
+        Its values are drawn on every board; for an n-tuple network the widget also shows which
+        tuples carry the value of the move that was made.
+    """
+    check_game(game, "a replay")
+    states, actions = list(states), [int(action) for action in actions]
+    if len(states) != len(actions) + 1:
+        raise ValueError(f"{len(states)} states and {len(actions)} actions do not fit together")
+    if not has_front_end():
+        return boards.replay(game, states, actions)
+    return widget(Replay, game, states, actions, agent)
+
+
+def judge_of(game):
+    """Return the perfect player of a game, or None if there is none here."""
+    if game.name in SMALL and math.prod(game.num_codes.tolist()) <= BOARDS:
+        return MaxN(max_n.UNLIMITED)
+    return Perfect("AB") if knows(game) and not optional.lacks("bitbully") else None
+
+
+def judgement(game, judge, state, action) -> str:
+    """Return what was wrong with a move, in words; empty if it was as good as any."""
+    values = np.asarray(judge.values(state), float)
+    legal = game.legal(state).tolist()
+    best, value = values.max(), values[legal.index(int(action))]
+    if best - value <= SLACK:
+        return ""
+    names = [game.action_name(state, a) for a, v in zip(legal, values) if v == best]
+    there, gives = (WORDS.get(float(v), f"{v:+g}") for v in (best, value))
+    return f"loses value: {there} was there with {', '.join(names[:4])}, this is {gives}"
+
+
+def attribution(net, state, action, most: int = 3) -> list[tuple[list, float]]:
+    """Return the cells and summed weights of the n-tuples that carry most of an action's value.
+
+    Source: [konen2021] Eq. (2).
+    """
+    game, arrays, found = net.game, net.arrays, {}
+    board, boards = game.board(game.play(state, action)), np.zeros(len(arrays.symmetries), np.int32)
+    index, weights = np.zeros_like(arrays.offset), np.zeros(len(arrays.offset))
+    lookup.features(arrays, board, index)
+    lookup.look_up(arrays, game.player(state), index, len(index), weights)
+    for k in boards[: lookup.symmetric_boards(arrays, board, index, boards)]:
+        for i, cells in enumerate(net.tuples):
+            # the same cells in another order are the same look at the board
+            place = tuple(sorted(arrays.symmetries[k, cells].tolist()))
+            weight = float(weights[k * len(net.tuples) + i])
+            found[place] = found.get(place, 0.0) + weight
+    shares = [(list(place), weight) for place, weight in found.items()]
+    return sorted(shares, key=lambda share: -abs(share[1]))[:most]
+
+
+class Replay:
+    """A replay; its frames are there at once, and explained as soon as an agent has been asked."""
+
+    def __init__(self, game, states, actions, agent=None):
+        super().__init__()
+        self.game, self.states, self.actions, self.judge = game, states, actions, judge_of(game)
+        self.agent = None if agent is None else wrap(agent)
+        if agent is not None and not hasattr(self.agent, "values"):
+            raise ValueError(f"{self.agent!r} has no values to show")
+        for player in filter(None, (self.agent, self.judge)):
+            player.new_match(game, [], 0, 0)
+        self.names = [game.action_name(s, a) for s, a in zip(states, actions)]
+        frames = [
+            {"svg": boards.state_svg(game, state, last=move), "name": name, "said": ""}
+            for state, move, name in zip(states, [None, *actions], ["start", *self.names])
+        ]
+        frames[-1]["line"] = boards.winning_places(game, states[-1])
+        self.scene = {"frames": frames, "valued": agent is not None}
+
+    def begin(self):
+        """Ask agent and judge, in a thread."""
+        if self.scene["valued"] or self.judge is not None:
+            ThreadPoolExecutor(1, "afterply-replay").submit(self.explain)
+
+    def __repr__(self):
+        return f"{' '.join(self.names)}\n{self.game.render(self.states[-1])}"
+
+    def explain(self):
+        """Add to all frames what agent and judge say."""
+        try:
+            frames = self.scene["frames"]
+            found = [frame | self.explained(ply) for ply, frame in enumerate(frames)]
+            self.scene = self.scene | {"frames": found, "told": True}
+        except Exception as failure:  # an agent of somebody's making
+            self.scene = self.scene | {"error": f"{type(failure).__name__}: {failure}"}
+
+    def explained(self, ply) -> dict:
+        """Return what judge and agent say of the moves before and after a ply."""
+        game, state, found = self.game, self.states[ply], {}
+        last = self.actions[ply - 1] if ply else None
+        if ply and self.judge is not None:
+            found["said"] = judgement(game, self.judge, self.states[ply - 1], last)
+        if self.agent is None or ply == len(self.actions):
+            return found
+        action = self.actions[ply]
+        values = dict(zip(game.legal(state).tolist(), map(float, self.agent.values(state))))
+        found["valued"] = boards.state_svg(game, state, values, last)
+        best = max(values.values())
+        found["next"] = f"next: {self.names[ply]} ({values[action]:+.3g}, best {best:+.3g})"
+        net = getattr(self.agent, "net", None)
+        # an n-tuple network of V, whose weights can be told apart
+        if hasattr(getattr(net, "arrays", None), "stride") and not net.per_action:
+            found["shares"] = attribution(net, state, action)
+        return found

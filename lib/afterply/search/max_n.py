@@ -1,0 +1,346 @@
+"""Look-ahead by full search: Max-N for any number of players, alpha-beta for two.
+
+In Max-N every player picks the action with their own greatest reward. Nothing is pruned. Its table
+keeps all players' rewards *to come*, by position and the range of remaining depths for which they
+are exact: one depth if the limit cut the subtree somewhere, else every depth from the subtree's
+height on. So no value depends on what was searched before.
+
+In alpha-beta values are the first player's, who maximises; a player may move several times in a
+row. A position that repeats one on the same line counts as a draw. The search sees only `core` of a
+state, hence no repetition of what was played before.
+"""
+
+import threading
+from collections import namedtuple
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..checks import whole
+from ..games import calls
+from ..games.game import check_game
+from ..kernel.compile import kernel
+
+__all__ = ["MinMaxSearch", "Solution", "solve", "values"]
+
+CUT = 1 << 30  # height of a subtree that the depth limit cut off
+UNLIMITED = CUT - 1  # remaining depth of a search without limit
+UNKNOWN = CUT + 1  # no height: the position must be searched
+EMPTY = -1  # `low` of a free slot
+TABLE_FULL, TOO_DEEP = -1, -2
+FIRST_CAPACITY = 1 << 12
+# beyond this nothing more is stored; values stay exact, the search gets slower
+MAX_CAPACITY = 1 << 24
+MAX_PLIES = 2048
+MAX_DEPTH = 511  # of alpha-beta
+NO_ACTION = -1
+# what alpha-beta finds exactly: the first of the best values, all best values, all values
+FIRST, TIES, ALL = 0, 1, 2
+
+# fmt: off
+TABLE = {  # hash table of positions: rewards to come, exact for the remaining depths low .. high
+    "keys":   ("uint64", "capacity", 2),
+    "low":    ("int32", "capacity"),               # EMPTY = free
+    "high":   ("int32", "capacity"),
+    "values": ("float64", "capacity", "players"),
+    "count":  ("int64", 1),
+}
+STACK = {
+    "states": ("int32", "plies", "size"),
+    "after":  ("int32", "plies", "size"),          # afterstate of the action that is being tried
+    "moves":  ("int32", "plies", "max_legal"),
+    "keys":   ("uint64", "plies", 2),
+    "scores": ("float64", "plies", "players"),     # rewards up to this ply
+    "values": ("float64", "plies", "players"),     # rewards to come from this ply on
+    "trial":  ("float64", "plies", "players"),     # the same for the action that is being tried
+    "root":   ("float64", "max_legal", "players"),
+}
+LINE = {  # of alpha-beta
+    "states": ("int32", "plies", "core"),
+    "moves":  ("int32", "plies", "max_legal"),
+    "keys":   ("uint64", "plies", 2),
+    "since":  ("int32", "plies"),         # first ply of the line whose position may come back
+    "killer": ("int32", "plies"),         # action that made the last cut-off at this ply
+    "score":  ("float64", 2),
+    "values": ("float64", "max_legal"),   # first player's values of the root's actions
+    "exact":  ("int64", 1),               # FIRST, TIES or ALL
+}
+# fmt: on
+Transpositions, Stack = namedtuple("Transpositions", TABLE), namedtuple("Stack", STACK)
+Line = namedtuple("Line", LINE)
+
+
+class Solution(NamedTuple):
+    """What :func:`solve` finds."""
+
+    value: np.ndarray  # float64 [players]: cumulative rewards under best play by all
+    positions: int  # distinct positions that can be reached, terminal ones included
+    terminal: int  # of these, terminal ones
+
+
+@kernel
+def find_slot(table, key, remaining):
+    """Return the slot whose entry is exact for the position and depth, or the free slot for it."""
+    k0, k1 = key[0], key[1]
+    mask = np.uint64(table.low.shape[0] - 1)
+    h = (k0 ^ (k1 * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xFF51AFD7ED558CCD)
+    i = (h ^ (h >> np.uint64(32))) & mask
+    while table.low[i] != EMPTY and (
+        table.keys[i, 0] != k0
+        or table.keys[i, 1] != k1
+        or remaining < table.low[i]
+        or remaining > table.high[i]
+    ):
+        i = (i + np.uint64(1)) & mask
+    return i
+
+
+@kernel
+def store(table, key, low, high, value, may_grow):
+    """Keep a value for a range of remaining depths; return TABLE_FULL if it must grow, else 0."""
+    i = find_slot(table, key, low)
+    if table.low[i] == EMPTY:
+        if 4 * (table.count[0] + 1) > 3 * table.low.shape[0]:
+            return TABLE_FULL if may_grow else 0
+        table.count[0] += 1
+        calls.copy_into(table.keys[i], key, 2)
+    table.low[i], table.high[i] = low, high
+    calls.copy_into(table.values[i], value, value.shape[0])
+    return 0
+
+
+@kernel
+def refill(table, old):
+    """Copy all entries of a smaller table."""
+    for i in range(old.low.shape[0]):
+        if old.low[i] != EMPTY:
+            store(table, old.keys[i], old.low[i], old.high[i], old.values[i], False)
+
+
+@kernel
+def known(rules, table, stack, ply, remaining, keep_terminal, may_grow):
+    """Return the height of a position that needs no search, a status, or UNKNOWN; keep its key."""
+    s, value, key = stack.states[ply], stack.values[ply], stack.keys[ply]
+    for p in range(rules.players):
+        value[p] = 0.0
+    calls.call_key(rules, s, key)
+    if calls.call_over(rules, s):
+        return store(table, key, 0, CUT, value, may_grow) if keep_terminal else 0
+    if remaining == 0:
+        return CUT
+    if ply > 0:  # the root is always searched, for the values of its actions
+        slot = find_slot(table, key, remaining)
+        if table.low[slot] != EMPTY:
+            calls.copy_into(value, table.values[slot], rules.players)
+            return table.low[slot] if table.high[slot] == CUT else CUT
+    return UNKNOWN if ply + 1 < stack.states.shape[0] else TOO_DEEP
+
+
+@kernel
+def search(rules, table, stack, ply, remaining, keep_terminal, may_grow):
+    """Write the rewards to come; return the height (CUT if cut) or a status. Source: [korf1991]."""
+    height = known(rules, table, stack, ply, remaining, keep_terminal, may_grow)
+    if height != UNKNOWN:
+        return height
+    s, after, following = stack.states[ply], stack.after[ply], stack.states[ply + 1]
+    value, trial = stack.values[ply], stack.trial[ply]
+    mover, height = calls.call_player(rules, s), 0
+    calls.call_score(rules, s, stack.scores[ply])
+    for i in range(calls.call_legal(rules, s, stack.moves[ply])):
+        calls.copy_into(after, s, rules.size)
+        calls.call_play(rules, after, stack.moves[ply, i])
+        trial[:] = 0.0
+        for k in range(calls.call_outcomes(rules, after) if rules.chance != 0 else 1):
+            calls.copy_into(following, after, rules.size)
+            probability = calls.call_outcome(rules, following, k) if rules.chance != 0 else 1.0
+            below = search(rules, table, stack, ply + 1, remaining - 1, keep_terminal, may_grow)
+            if below < 0:
+                return below
+            height = min(CUT, max(height, below + 1))
+            calls.call_score(rules, following, stack.scores[ply + 1])
+            for p in range(rules.players):
+                trial[p] += probability * (
+                    stack.scores[ply + 1, p] - stack.scores[ply, p] + stack.values[ply + 1, p]
+                )
+        if i == 0 or trial[mover] > value[mover]:
+            calls.copy_into(value, trial, rules.players)
+        if ply == 0:
+            calls.copy_into(stack.root[i], trial, rules.players)
+    low, high = (height, CUT) if height < CUT else (remaining, remaining)
+    status = store(table, stack.keys[ply], low, high, value, may_grow)
+    return height if status == 0 else status
+
+
+def _new_table(game, capacity) -> Transpositions:
+    table = Transpositions(**calls.allocate(TABLE, game, capacity=capacity))
+    table.low[:] = EMPTY
+    return table
+
+
+class MaxNSearch:
+    """The table of one game, which grows when a search needs it, and its stack."""
+
+    def __init__(self, game):
+        check_game(game, "a search")
+        if not game.deterministic:
+            game.outcomes(game.start())  # raises where the game does not list its chance outcomes
+        self.table = _new_table(game, FIRST_CAPACITY)
+        self.stack = Stack(**calls.allocate(STACK, game, plies=MAX_PLIES))
+
+    def run(self, game, s, depth, keep_terminal=False) -> None:
+        """Search from `s`; the results are in ``stack.values[0]`` and ``stack.root``."""
+        status = TABLE_FULL
+        while status < 0:
+            self.stack.states[0] = s
+            capacity = len(self.table.low)
+            how = 0, depth, keep_terminal, capacity < MAX_CAPACITY
+            status = search(game.rules, self.table, self.stack, *how)
+            if status == TABLE_FULL:
+                smaller, self.table = self.table, _new_table(game, 2 * capacity)
+                refill(self.table, smaller)
+            elif status == TOO_DEEP:
+                raise ValueError(
+                    f"a line of {game.name} goes on for more than {MAX_PLIES} plies: give a smaller"
+                    " depth"
+                )
+
+
+class _Kept(threading.local):  # searches of a thread, which never change a value
+    def __init__(self):
+        self.of = WeakKeyDictionary()  # game -> MaxNSearch
+
+
+_kept = _Kept()
+
+
+def check_depth(depth, most=None) -> int:
+    """Return a depth, a whole number from 1 on, or raise ValueError."""
+    return whole("the depth of a search", depth, 1, most)
+
+
+def values(game, state, depth) -> np.ndarray:
+    """Return the Max-N value of every legal action for every player, float64[num_legal, players].
+
+    After `depth` actions a position is worth its present cumulative reward. Raises ValueError if a
+    game of chance does not list its outcomes.
+
+    Source: [korf1991]; [konen2021] Sec. 3.3 (opponent Max-N).
+
+    >>> from afterply import games
+    >>> game = games.load("nim", heaps=2, stones=2)
+    >>> values(game, game.parse("2 1 : 0"), depth=5)[:, 0].tolist()
+    [1.0, -1.0, -1.0]
+    """
+    depth, work = min(check_depth(depth), UNLIMITED), _kept.of.get(game)
+    if work is None:
+        work = _kept.of[game] = MaxNSearch(game)
+    state = game._state(state, to_move=True)
+    num_legal = len(game.legal(state))
+    work.run(game, state, depth)
+    return work.stack.root[:num_legal] + game.score(state)
+
+
+def solve(game, state=None) -> Solution:
+    """Search a game to its end from a state (default: the start) and count distinct positions.
+
+    >>> from afterply import games
+    >>> solve(games.load("tictactoe"))
+    Solution(value=array([0., 0.]), positions=5478, terminal=958)
+    """
+    state = game.start() if state is None else game._state(state, to_move=True)
+    work = MaxNSearch(game)
+    work.run(game, state, UNLIMITED, keep_terminal=True)
+    low, value = work.table.low, work.stack.values[0] + game.score(state)
+    return Solution(value, int((low != EMPTY).sum()), int((low == 0).sum()))
+
+
+@kernel
+def repeats(rules, line, ply, is_leaf):
+    """Return whether the position stands earlier on the line; keep its key if anything follows."""
+    s, since = line.states[ply], line.since
+    since[ply] = ply if ply == 0 or calls.call_irreversible(rules, s) else since[ply - 1]
+    if is_leaf and ply - since[ply] < 2:  # a single action does not lead back
+        return False
+    calls.call_key(rules, s, line.keys[ply])
+    for j in range(since[ply], ply):
+        if line.keys[j, 0] == line.keys[ply, 0] and line.keys[j, 1] == line.keys[ply, 1]:
+            return True
+    return False
+
+
+@kernel
+def window_edge(line, ply, best, worst):
+    """Return the value beyond which other actions matter; at the root it keeps values exact."""
+    if ply > 0 or line.exact[0] == FIRST:
+        return best
+    return np.nextafter(best, worst) if line.exact[0] == TIES else worst
+
+
+@kernel
+def alpha_beta(rules, line, ply, remaining, alpha, beta):
+    """Return the first player's value, a bound outside (alpha, beta). Source: [knuth1975]."""
+    # only Python calls this: numba's code for a recursive kernel that a kernel calls can crash
+    s = line.states[ply]
+    if calls.call_over(rules, s):
+        calls.call_score(rules, s, line.score)
+        return line.score[0]
+    if repeats(rules, line, ply, remaining == 0):
+        return 0.0
+    if remaining == 0:
+        if rules.heuristic != 0:
+            return calls.call_heuristic(rules, s)
+        calls.call_score(rules, s, line.score)
+        return line.score[0]
+    moves, following = line.moves[ply], line.states[ply + 1]
+    player, n = calls.call_player(rules, s), calls.call_legal(rules, s, moves)
+    for i in range(1, n):  # what made the last cut-off comes first
+        if moves[i] == line.killer[ply]:
+            moves[i], moves[0] = moves[0], moves[i]
+    worst = -np.inf if player == 0 else np.inf
+    best = worst
+    for i in range(n):
+        calls.copy_into(following, s, rules.core)
+        calls.call_play(rules, following, moves[i])
+        value = alpha_beta(rules, line, ply + 1, remaining - 1, alpha, beta)
+        if ply == 0:
+            line.values[i] = value
+        if player == 0:
+            best = max(best, value)
+            alpha = max(alpha, window_edge(line, ply, best, worst))
+        else:
+            best = min(best, value)
+            beta = min(beta, window_edge(line, ply, best, worst))
+        if alpha >= beta:
+            line.killer[ply] = moves[i]
+            return best
+    return best
+
+
+class MinMaxSearch:
+    """Alpha-beta to a depth, for two players with opposite rewards and without chance."""
+
+    def __init__(self, game, depth: int):
+        self.game, self.depth = check_game(game, "Min-Max"), check_depth(depth, MAX_DEPTH)
+        opposite = game.players == 2 and abs(game.score(game.start()).sum()) < 1e-9
+        if not opposite or not game.deterministic:
+            raise ValueError(
+                "Min-Max needs a game of two players with opposite rewards and without chance, not"
+                f" {game!r}: use MaxN"
+            )
+        self.line = Line(**calls.allocate(LINE, game, plies=self.depth + 1))
+
+    def values(self, state, exact: int = ALL) -> np.ndarray:
+        """Return the mover's values, float64[num_legal]; those not `exact` are bounds."""
+        # TIES: the best ones are exact, the others below; FIRST: the first best one, much faster
+        state = self.game._state(state, to_move=True)
+        self.run(state, exact)
+        values = self.line.values[: len(self.game.legal(state))]
+        return (values if self.game.player(state) == 0 else -values) + 0.0  # no -0.0
+
+    def run(self, state, exact: int) -> None:
+        """Leave the first player's values of all legal actions of a sound state in ``line``."""
+        line = self.line
+        line.states[0], line.killer[:] = state[: self.game.core], NO_ACTION
+        line.exact[0] = exact
+        alpha_beta(self.game.rules, line, 0, self.depth, -np.inf, np.inf)

@@ -1,0 +1,329 @@
+"""Monte Carlo tree search (UCT) for any number of players, with or without chance.
+
+Every iteration goes down a tree by upper confidence bounds, adds one node, and plays on at random.
+Rewards are scaled to [0, 1] and kept for every player. A node owns a block of neighbouring slots,
+one per legal action, made when the search passes through it for the second time; the slots that
+were tried come first. In a game of chance a slot stands for the afterstate, and the next states
+drawn from it hang on it as a linked list, found again by their key::
+
+    deterministic    node --block--> node node node ...
+    with chance      node --block--> slot slot slot ...     slot --list--> node -> node -> ...
+
+States are not stored: every iteration plays down from a copy of the root.
+"""
+
+import sys
+from collections import namedtuple
+from typing import NamedTuple
+
+import numpy as np
+
+from ..checks import number, whole
+from ..games import calls
+from ..games.game import check_game
+from ..kernel.compile import kernel
+from ..kernel.functions import log
+from ..kernel.link import Linked
+from ..kernel.random import new_rng, random_int
+
+__all__ = ["SearchResult", "search"]
+
+MAX_ITERATIONS = 10_000_000
+UNLIMITED = 2**31 - 1
+LOG_ENTRIES = 1 << 16  # visit counts whose logarithm is looked up; beyond, it is computed
+CHUNK = 1000  # iterations between two looks at the keyboard
+ROOT, NONE = 0, -1  # NONE: no child, no further outcome
+TERMINAL = -1  # `player` of a node where the game is over
+TINY = 1e-6  # added to a visit count under the fraction bar, as the original does
+
+# fmt: off
+TREE = {
+    "action":       ("int32", "slots"),               # that leads here
+    "mover":        ("int32", "slots"),               # player who made it
+    "player":       ("int32", "slots"),               # player to move here, or TERMINAL
+    "first":        ("int32", "slots"),               # first child, latest outcome, or NONE
+    "num_children": ("int32", "slots"),               # legal actions
+    "num_tried":    ("int32", "slots"),               # of these, visited; first in the block
+    "visits":       ("int32", "slots"),
+    "sums":         ("float64", "slots", "players"),  # scaled rewards of all visits
+    "mean":         ("float64", "slots"),             # of the mover: sums / visits
+    "spread":       ("float64", "slots"),             # 1 / sqrt(visits + TINY)
+    "sibling":      ("int32", "outcomes"),            # next outcome of an afterstate, or NONE
+    "keys":         ("uint64", "outcomes", 2),        # of an outcome
+    "row":          ("int32", "slots"),               # of an opened node in `states`
+    "states":       ("int32", "opened", "size"),      # of opened nodes, without chance
+    "used":         ("int64", 2),                     # slots and rows in use
+}
+WORK = {
+    "root":         ("int32", "size"),
+    "state":        ("int32", "size"),
+    "moves":        ("int32", "max_legal"),
+    "path":         ("int32", "path"),                # slots from the root to the newest node
+    "reward":       ("float64", "players"),
+    "key":          ("uint64", 2),
+    "roots":        ("float64", "entries"),           # sqrt(ln(n + 1))
+    "spreads":      ("float64", "entries"),           # 1 / sqrt(n + TINY)
+}
+# fmt: on
+Tree, Work = namedtuple("Tree", TREE), namedtuple("Work", WORK)
+# `low`: the reward that counts as 0; `scale`: 1 / (the one that counts as 1 - low)
+Limits = namedtuple("Limits", "k tree_depth rollout_depth low scale")
+
+
+@kernel
+def clear(tree, slot, mover):
+    """Make a slot an unvisited node without children."""
+    tree.mover[slot] = mover
+    tree.first[slot] = NONE
+    tree.num_children[slot] = tree.num_tried[slot] = tree.visits[slot] = 0
+    for p in range(tree.sums.shape[1]):
+        tree.sums[slot, p] = 0.0
+
+
+@kernel
+def enter(rules, tree, node, s):
+    """Note who is to move at a new node with state `s`."""
+    tree.player[node] = TERMINAL if calls.call_over(rules, s) else calls.call_player(rules, s)
+
+
+@kernel
+def open_block(rules, tree, work, node):
+    """Give a node its block of children; only their actions are written."""
+    n = calls.call_legal(rules, work.state, work.moves)
+    if n == 0:  # the rules leave nobody a move
+        tree.player[node] = TERMINAL
+        return
+    first = tree.used[0]
+    calls.copy_into(tree.action[first:], work.moves, n)
+    tree.first[node] = first
+    tree.num_children[node] = n
+    tree.used[0] = first + n
+    if rules.chance == 0:
+        row = tree.used[1]
+        tree.row[node], tree.used[1] = row, row + 1
+        calls.copy_into(tree.states[row], work.state, rules.size)
+
+
+@kernel
+def untried_child(tree, node, rng):
+    """Return a random one of the children not tried yet, moved behind those that were."""
+    child = tree.first[node] + tree.num_tried[node]
+    other = child + random_int(rng, tree.num_children[node] - tree.num_tried[node])
+    tree.action[child], tree.action[other] = tree.action[other], tree.action[child]
+    tree.num_tried[node] += 1
+    clear(tree, child, tree.player[node])
+    return child
+
+
+@kernel
+def best_child(tree, work, node, k, rng):
+    """Return the child with the greatest bound, ties at random. Source: [kocsis2006] Sec. 2.3."""
+    # mean + k sqrt(ln(n + 1) / (n_c + 1e-6)): UCB1 with k = 2 C_p; 1 and 1e-6 as in the original
+    n = tree.visits[node]
+    width = k * (work.roots[n] if n < work.roots.shape[0] else np.sqrt(log(n + 1.0)))
+    first = np.int64(tree.first[node])
+    best, top, ties = first, tree.mean[first] + width * tree.spread[first], 1
+    for child in range(first + 1, first + tree.num_children[node]):
+        bound = tree.mean[child] + width * tree.spread[child]
+        if bound > top:
+            best, top, ties = child, bound, 1
+        elif bound == top:
+            ties += 1
+            if random_int(rng, ties) == 0:
+                best = child
+    return best
+
+
+@kernel
+def drawn_outcome(rules, tree, work, after, rng):
+    """Draw a next state of the afterstate `after`; return its node and whether it is new."""
+    calls.call_chance(rules, work.state, rng)
+    calls.call_key(rules, work.state, work.key)
+    node = np.int64(tree.first[after])
+    while node != NONE:
+        if tree.keys[node, 0] == work.key[0] and tree.keys[node, 1] == work.key[1]:
+            return node, False
+        node = np.int64(tree.sibling[node])
+    node = tree.used[0]
+    tree.used[0] = node + 1
+    clear(tree, node, tree.mover[after])
+    calls.copy_into(tree.keys[node], work.key, 2)
+    tree.action[node] = tree.action[after]
+    tree.sibling[node] = tree.first[after]
+    tree.first[after] = node
+    return node, True
+
+
+@kernel
+def descend(rules, tree, work, limits, rng):
+    """Go down to a leaf; return path length and depth. Source: [kocsis2006] Fig. 1."""
+    s, path = work.state, work.path
+    calls.copy_into(s, work.root, rules.size)
+    node, depth, length, is_new = np.int64(ROOT), 0, 1, False
+    path[0] = ROOT
+    while not is_new and depth < limits.tree_depth and tree.player[node] != TERMINAL:
+        if tree.first[node] == NONE:
+            open_block(rules, tree, work, node)
+            if tree.player[node] == TERMINAL:
+                break
+        parent = node
+        is_new = tree.num_tried[node] < tree.num_children[node]
+        if is_new:
+            node = untried_child(tree, node, rng)
+        else:
+            node = best_child(tree, work, node, limits.k, rng)
+        if rules.chance != 0:
+            calls.call_play(rules, s, tree.action[node])
+        elif is_new or tree.first[node] == NONE:
+            calls.copy_into(s, tree.states[tree.row[parent]], rules.size)
+            calls.call_play(rules, s, tree.action[node])
+        depth += 1
+        if rules.chance != 0:
+            path[length] = node
+            length += 1
+            node, is_new = drawn_outcome(rules, tree, work, node, rng)
+        if is_new:
+            enter(rules, tree, node, s)
+        path[length] = node
+        length += 1
+    return length, depth
+
+
+@kernel
+def backup(tree, work, length):
+    """Add the scaled rewards of all players to every slot of the path."""
+    path, reward, spreads = work.path, work.reward, work.spreads
+    for i in range(length):
+        slot = path[i]
+        tree.visits[slot] += 1
+        for p in range(reward.shape[0]):
+            tree.sums[slot, p] += reward[p]
+        n = tree.visits[slot]
+        tree.mean[slot] = tree.sums[slot, tree.mover[slot]] / np.float64(n)
+        tree.spread[slot] = spreads[n] if n < spreads.shape[0] else 1.0 / np.sqrt(n + TINY)
+
+
+@kernel
+def iterate(rules, tree, work, limits, rng, iterations):
+    """Run this number of iterations."""
+    reward = work.reward
+    for _ in range(iterations):
+        length, depth = descend(rules, tree, work, limits, rng)
+        calls.call_finish(rules, work.state, work.moves, limits.rollout_depth - depth, rng)
+        calls.call_score(rules, work.state, reward)
+        for p in range(rules.players):
+            reward[p] = (reward[p] - limits.low) * limits.scale
+        backup(tree, work, length)
+
+
+@kernel
+def plant(rules, tree, work):
+    """Make a tree of the root alone."""
+    tree.used[0], tree.used[1] = 1, 0
+    clear(tree, ROOT, 0)
+    tree.action[ROOT] = NONE
+    calls.copy_into(work.state, work.root, rules.size)
+    enter(rules, tree, ROOT, work.state)
+
+
+@kernel
+def fill_tables(work):
+    """Tabulate what bounds need of n = 0, 1, 2 ... visits."""
+    for n in range(work.roots.shape[0]):
+        work.roots[n], work.spreads[n] = np.sqrt(log(n + 1.0)), 1.0 / np.sqrt(n + TINY)
+
+
+class SearchResult(NamedTuple):
+    """What :func:`search` returns; one row for each action of ``game.legal``, in its order."""
+
+    actions: np.ndarray  # int32 [num_legal]
+    visits: np.ndarray  # int64 [num_legal]
+    values: np.ndarray  # float64 [num_legal, players]: mean final reward, NaN where never tried
+
+
+class TreeSearch:
+    """A tree and its working memory, for searches of at most `iterations` one after another."""
+
+    def __init__(self, game, iterations, **limits):
+        self.game = check_game(game, "a search")
+        self.limits = limits = limits_of(game.score_range, **limits)
+        self._iterate, self._rng = Linked(iterate, game, slp=False), new_rng(0)
+        deepest = min(limits.tree_depth, iterations)  # an iteration adds one level at most
+        sizes = {"path": 2 * deepest + 2, "entries": min(iterations, LOG_ENTRIES) + 1}
+        self.work = Work(**calls.allocate(WORK, game, **sizes))
+        fill_tables(self.work)
+        # a block and an outcome in every iteration; what is never used takes no memory
+        slots = 1 + iterations * (game.max_legal + 1)
+        outcomes = 1 if game.deterministic else slots
+        sizes = {"outcomes": outcomes, "opened": 1 + iterations if game.deterministic else 1}
+        self.tree = Tree(**calls.allocate(TREE, game, slots=slots, **sizes))
+
+    def run(self, state, iterations, seed, chunk=CHUNK) -> SearchResult:
+        """Search from a running state; pieces of `chunk` iterations only let Ctrl-C through."""
+        self.work.root[:] = state
+        plant(self.game.rules, self.tree, self.work)
+        self._rng[:] = new_rng(seed)
+        for done in range(0, iterations, chunk):
+            more = min(chunk, iterations - done)
+            self._iterate(self.tree, self.work, self.limits, self._rng, more)
+        tree, limits = self.tree, self.limits
+        block = slice(tree.first[ROOT], tree.first[ROOT] + tree.num_children[ROOT])
+        tried = np.arange(tree.num_children[ROOT]) < tree.num_tried[ROOT]
+        # slots never tried hold whatever was in memory
+        visits = np.where(tried, tree.visits[block], 0).astype(np.int64)
+        values = np.full((len(tried), self.game.players), np.nan)
+        values[tried] = limits.low + tree.sums[block][tried] / visits[tried, None] / limits.scale
+        # expansion has shuffled the block
+        place = {action: i for i, action in enumerate(tree.action[block].tolist())}
+        order = [place[action] for action in self.game.legal(self.work.root).tolist()]
+        return SearchResult(tree.action[block][order], visits[order], values[order])
+
+
+def depth_limit(name, given) -> int:
+    """Return a whole number of at least 1, or UNLIMITED for None; raise ValueError for others."""
+    return UNLIMITED if given is None else whole(f"{name}, or None,", given, 1, UNLIMITED)
+
+
+def limits_of(scores, k=2**0.5, tree_depth=10, rollout_depth=200, reward_range=None) -> Limits:
+    """Return parameters as kernels take them; raises ValueError if one is out of its range."""
+    try:
+        low, high = map(float, scores if reward_range is None else reward_range)
+    except (TypeError, ValueError):
+        low = high = np.nan
+    if not -np.inf < low < high < np.inf:
+        wanted = "two numbers, the smaller first, or None for the game's own"
+        raise ValueError(f"reward_range must be {wanted}, not {reward_range!r}")
+    return Limits(
+        number("k, the weight of exploration,", k, 0.0, sys.float_info.max),
+        depth_limit("tree_depth", tree_depth),
+        depth_limit("rollout_depth", rollout_depth),
+        low,
+        1.0 / (high - low),
+    )
+
+
+def running_state(game, state) -> np.ndarray:
+    """Return the state, or raise ValueError if there is nothing to search."""
+    game.choices(state)
+    return game._state(state, to_move=True)
+
+
+def search(game, state, iterations: int, *, seed: int = 0, **limits) -> SearchResult:
+    """Search from a state by UCT and return what it found out about every legal action.
+
+    It makes `iterations`. `limits` are `k`, the weight of exploration, for rewards scaled from
+    `reward_range` (None: the game's ``score_range``) to [0, 1]; `tree_depth`, actions from the root
+    beyond which the tree does not grow; `rollout_depth`, actions after which a random game is cut
+    and its present score counts. A depth of None is no limit.
+
+    Source: [kocsis2006]; [konen2021] Table 1 (opponent MCTS). Deviations: D37, D44.
+
+    >>> from afterply import games
+    >>> game = games.load("tictactoe")
+    >>> found = search(game, game.parse("x x . o o . . . ."), 2000, seed=1)
+    >>> int(found.actions[found.visits.argmax()]), int(found.visits.sum())
+    (2, 2000)
+    """
+    iterations = whole("iterations", iterations, 1, MAX_ITERATIONS)
+    memory = TreeSearch(game, iterations, **limits)
+    return memory.run(running_state(game, state), iterations, seed)

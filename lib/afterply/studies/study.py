@@ -1,0 +1,387 @@
+"""A study as a notebook sees it: arms of runs in, one long table, figures and verdicts out.
+
+::
+
+    study = Study("tictactoe", profile, dict(runs=25, episodes=30000, eval_every=1000))
+    study.arm("FARL", td, game=game, curve=[cheap], final=[expensive], farl="on")
+    study.table()         # the first question takes the runs from the records, or makes them
+    study.finish()        # writes results.csv and runs.csv
+"""
+
+import math
+import sys
+import textwrap
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pandas as pd
+
+from ..checks import plain, whole
+from ..files import data_directory, reports_directory, writable, write_text
+from ..papers import claims
+from ..papers.compare import RESULT_COLUMNS, compare
+from ..reports import picture
+from ..reports.sources import MISSING, how_to_make
+from . import golden
+from .profiles import NEVER_FROM_RECORDS, notebook
+from .records import Records, key_of, learner_identity, learner_parameters, sources_behind
+from .runs import Job, Run, final_net, trained_net, where_to_work, work
+
+PLAN = "plan"  # what AFTERPLY_BATCH says while notebooks are asked for their arms
+COUNTS = ("runs", "episodes", "eval_every")
+MOST_NAMED = 20  # arms with missing runs; more are counted
+TYPES = {"run": "int64", "episode": "int64", "value": "float64"}
+# of a training's statistics: shown among the results, in percent
+SHARES = ("active_weights", "touched_weights")
+
+
+class Study:
+    """One study: its arms, their runs, and the files it leaves in ``reports/<profile>/data``.
+
+    Parameters
+    ----------
+    name, profile : str
+        Names in the claims and of files. The profile "quick" makes everything from nothing and
+        keeps no records; any other uses ``data/records``.
+    params : dict, optional
+        Defaults for every arm: ``runs``, ``episodes``, ``eval_every`` and parameters of the
+        learner. From ``globals()`` only the first three are taken.
+    paper : str, optional
+        Key of the paper whose claims the study tests.
+    workers, dask : int and str, optional
+        Processes (default: WORKERS, else all CPUs), and the address of a Dask scheduler (default:
+        DASK); the results do not depend on them.
+    """
+
+    def __init__(self, name, profile="quick", params=None, *, paper=None, workers=None, dask=None):
+        if not name or Path(name).name != name or not profile or Path(profile).name != profile:
+            raise ValueError(f"study {name!r} and profile {profile!r} must be plain names of files")
+        self.name, self.profile, self.paper = name, profile, paper
+        params, of_notebook = params or {}, "__name__" in (params or {})
+        self.params = {k: v for k, v in params.items() if k in COUNTS or not of_notebook}
+        self.keeps_records = profile != NEVER_FROM_RECORDS
+        self.workers, self.dask = where_to_work(workers, dask)
+        remedy = "make room there, or set AFTERPLY_DATA to a copy of the data directory"
+        self.cache = writable(data_directory() / "cache", remedy)
+        self.reports = reports_directory() / profile
+        file = data_directory() / "records" / f"{name}.jsonl"
+        self.records = Records(file) if self.keeps_records else None
+        self.arms: dict[str, list[Run]] = {}
+        self.derivations = defaultdict(list)
+        self.views: dict[str, tuple] = {}
+        self._done = set()  # arms whose runs have been loaded or made
+        self._tables = {}  # their results, until an arm is declared anew
+        self._costs = {}  # mean CPU seconds of what is recorded, until there are new records
+
+    @property
+    def computes(self) -> bool:
+        """Whether missing runs are made here: not in a plan, nor for a page of recorded results."""
+        return not (notebook() and self.keeps_records) and notebook() != PLAN
+
+    def arm(self, name, learner, *, game, curve=(), final=(), seeded_as=None, **given) -> None:
+        """Declare an arm: independent trainings with the same parameters.
+
+        Parameters
+        ----------
+        learner : module
+            With NAME, VERSION, PARAMETERS, DEFAULTS and Session.
+        curve, final : evaluators ``(game, net, seed) -> {metric: value}`` with name and version
+            Measured during training, and once at its end.
+        seeded_as : str, optional
+            The name from which random numbers derive (default: `name`); an arm that gets another
+            name keeps its numbers by it.
+        given
+            ``runs`` and ``episodes``, at least 1, ``eval_every``, the episodes between two points
+            of the curve (default: one point, at the end), and parameters of the learner; the
+            study's `params` hold their defaults. An unknown one, or a value out of range, raises
+            ValueError.
+        """
+        given = {k: v for k, v in given.items() if v is not None or k not in COUNTS}
+        given = plain(self.params | given)
+        runs, episodes = (whole(n, given.pop(n, None)) for n in ("runs", "episodes"))
+        every = given.pop("eval_every", None)
+        every = episodes if every is None else whole("eval_every", every)
+        full = learner_parameters(learner, given, episodes)
+        what = (game, learner, full, episodes, every, tuple(curve), tuple(final), self.cache)
+        jobs = [Job(self.name, name, seeded_as or name, k, *what) for k in range(runs)]
+        self.arms[name] = [Run(job, self._recorded(job)) for job in jobs]
+        self._done.discard(name)
+        for known in (self._tables, self.derivations):
+            known.pop(name, None)
+
+    def _recorded(self, job) -> dict:
+        if not self.keeps_records:
+            return {}
+        return {k: found for k in job.keys if (found := self.records.find(k, job.parameters))}
+
+    def run(self, arms=None) -> None:
+        """Make the runs of arms (default: all) that have no record; a page only reads records."""
+        for name in self.arms if arms is None else arms:
+            if name in self._done:
+                continue
+            runs = self.arms[name]
+            may_write = self.check_sources(runs)
+            if self.computes:
+                self.make(runs, may_write)
+            self._done.add(name)
+            print(f"{self.name} / {name}: {self._summary([name])}")
+
+    def make(self, runs, may_write=True) -> None:
+        """Make what has no record of some runs, and write each new record at once."""
+
+        def keep(run, records):
+            if self.keeps_records and may_write:
+                self.records.add(records)
+                self._costs.clear()
+
+        for run in () if self.keeps_records else runs:
+            run.job.checkpoint.unlink(missing_ok=True)
+        work(runs, keep, self.workers, self.dask)
+
+    def check_sources(self, runs) -> bool:
+        """Forget records that do not fit the versions; return whether new ones may be written."""
+        # golden runs decide, unless nothing is due and the sources are those of the record file
+        alike, may_write = defaultdict(list), self.keeps_records
+        for run in runs if self.keeps_records else ():
+            who = learner_identity(run.job.learner)
+            alike[f"{who['name']} {who['version']} {key_of(run.job.game.identity)}"].append(run)
+        for name, same in alike.items():
+            job = same[0].job
+            sources = sources_behind(job.game, job.learner)
+            if self.records.sources.get(name) == sources and not any(run.due for run in same):
+                continue
+            if changed := golden.changed(job.learner, job.game):
+                text = f"{self.name}: records are not used and not written: {changed}"
+                print(text, file=sys.stderr)
+                for run in same:
+                    run.records.clear()
+                may_write = False
+            else:
+                self.records.sources[name] = sources
+        return may_write
+
+    def table(self) -> pd.DataFrame:
+        """Return the results of all arms and views: study, arm, run, episode, metric, value."""
+        parts = [self._rows(arm) for arm in self.arms]
+        for name, (arm, metrics) in self.views.items():
+            rows = self._rows(arm)
+            parts += [
+                rows[rows.metric == own].assign(arm=name, metric=other)
+                for other, own in metrics.items()
+            ]
+        return pd.concat(parts or [pd.DataFrame(columns=RESULT_COLUMNS)], ignore_index=True)
+
+    def _rows(self, arm):
+        """Return the results of an arm; a final value replaces the curve's of the same metric."""
+        if arm in self._tables:
+            return self._tables[arm]
+        self.run([arm])
+        cells = {}
+        for run in self.arms[arm]:
+            number = run.job.run
+            for key in run.job.evaluations:  # curves come first
+                points = run.records.get(key, {}).get("points", {})
+                for metric in points.keys() - {"episode"}:
+                    for episode, value in zip(points["episode"], points[metric], strict=True):
+                        cells[number, episode, metric] = value
+            trained = run.records.get(run.job.key, {}).get("statistics", {})
+            shares = {name: 100.0 * trained[name] for name in SHARES if name in trained}
+            cells |= {(number, run.job.episodes, name): share for name, share in shares.items()}
+        for function, whole_curve in self.derivations[arm]:
+            for number, rows in self._long(arm, cells).groupby("run"):
+                values = function(rows.pivot(index="episode", columns="metric", values="value"))
+                last = rows.episode.max()
+                cells |= {(number, last, metric): float(v) for metric, v in values.items()}
+            if not whole_curve:
+                ends = {number: episode for number, episode, _ in sorted(cells)}
+                cells = {cell: v for cell, v in cells.items() if cell[1] == ends[cell[0]]}
+        self._tables[arm] = self._long(arm, cells)
+        return self._tables[arm]
+
+    def _long(self, arm, cells) -> pd.DataFrame:
+        rows = [(self.name, arm, *where, value) for where, value in cells.items()]
+        table = pd.DataFrame(rows, columns=RESULT_COLUMNS).astype(TYPES)
+        return table.sort_values(["run", "metric", "episode"], ignore_index=True)
+
+    def derive(self, arm: str, function, curve: bool = True) -> None:
+        """Add results that follow from the others of each run, as those of its last episode.
+
+        The function ``(DataFrame [episode, metric]) -> {metric: value}`` is called for each run.
+        Without `curve` the table holds the last point of each curve alone, for an arm of many runs.
+        """
+        self.derivations[arm].append((function, curve))
+        self._tables.pop(arm, None)
+
+    def view(self, name: str, arm: str, metrics: dict) -> None:
+        """Show some results of an arm's runs as those of another arm `name` as well.
+
+        `metrics` are {metric of the other arm: metric of this one}; what is missing is left out.
+        """
+        if name in self.arms or arm not in self.arms:
+            raise ValueError(f"a view {name!r} of {arm!r} needs a new name, and a declared arm")
+        self.views[name] = (arm, dict(metrics))
+
+    def runs(self) -> pd.DataFrame:
+        """Return one row for each training and evaluation: where it comes from, what it costs."""
+        self.run()
+        return pd.DataFrame(
+            [row for runs in self.arms.values() for run in runs for row in self._run_rows(run)]
+        )
+
+    def _run_rows(self, run):
+        for key in run.job.keys[:1] if run.diverged else run.job.keys:
+            kind, name = ("train", "") if key == run.job.key else ("eval", run.job.what(key)[1])
+            record = run.records.get(key)
+            row = {"study": self.name, "arm": run.job.arm, "run": run.job.run, "kind": kind}
+            row |= {"evaluator": name, "provenance": run.origin(key)}
+            row |= dict.fromkeys(("machine", "cpu_seconds", "moves", "moves_per_second"))
+            if record:
+                at = record["machine"]
+                row |= {"machine": f"{at['cpu']} ({at['target']})"}
+                row |= {} if run.diverged else record["cost"]  # that of no whole training
+            yield row | {"estimated_cpu_seconds": math.nan if record else self._estimate(run, key)}
+
+    def _estimate(self, run, key) -> float:
+        """Return the mean CPU seconds of like records: of the arm, else of the game; else nan."""
+        if not self._costs and self.keeps_records:
+            found, records = defaultdict(list), self.records.by_key
+            # one that diverged ended early
+            for record in (r for r in records.values() if not r.get("diverged")):
+                name = (record.get("learner") or record["evaluator"])["name"]
+                training = records.get(record.get("train", record["key"]), {})
+                for like in (record["arm"], key_of(training.get("game"))):
+                    found[record["kind"], name, like].append(record["cost"]["cpu_seconds"])
+            self._costs = {what: sum(costs) / len(costs) for what, costs in found.items()}
+        what, game = run.job.what(key), key_of(run.job.game.identity)
+        return self._costs.get((*what, run.job.arm), self._costs.get((*what, game), math.nan))
+
+    def missing_cost(self, run: Run) -> float:
+        """Return the CPU seconds that finish a run, as far as they are known (nan if none is)."""
+        due = run.due
+        if due and run.job.key not in due and not run.job.checkpoint.exists():
+            due = [run.job.key, *due]  # trained again for its evaluations
+        return sum(self._estimate(run, key) for key in due)
+
+    def _summary(self, arms) -> str:
+        runs = [run for arm in arms for run in self.arms[arm]]
+        found = Counter(
+            MISSING if run.due else "diverged" if run.diverged else run.origin(run.job.key)
+            for run in runs
+        )
+        counts = ", ".join(f"{number} {origin}" for origin, number in sorted(found.items()))
+        return f"{len(runs)} runs: {counts}"
+
+    def unfinished(self, arms=None) -> str:
+        """Return what is missing of some arms (default: all), and the command that makes it."""
+        parts, open_rows, unknown, lost = [], [], Counter(), []
+        for arm in self.arms if arms is None else [a for a in self.arms if a in arms]:
+            runs = self.arms[arm]
+            lacking = [run for run in runs if run.due]
+            untrained = sum(run.job.key not in run.records for run in lacking)
+            counts = (("", untrained), ("evaluations of ", len(lacking) - untrained))
+            parts += [f"{of}{n} of {len(runs)} runs of {arm}" for of, n in counts if n]
+            open_rows += [row for run in lacking for row in self._run_rows(run)]
+            for run in runs:
+                lost += [f"{arm} run {run.job.run}"] if run.diverged else []
+                unknown.update(list(dict.fromkeys(run.job.what(key)[1] for key in run.unmeasured)))
+        if len(parts) > MOST_NAMED:
+            parts = [f"runs of {len(parts)} arms"]
+        texts = [f"Unfinished: {', '.join(parts)} are missing."] if parts else []
+        names = [f"{name} ({n} run{'s' * (n > 1)})" for name, n in unknown.items()]
+        texts += [f"Not measured: {', '.join(names)}."] if names else []
+        texts += [f"Diverged: {', '.join(lost)}."] if lost else []
+        if parts and self.keeps_records:
+            texts.append(how_to_make(pd.DataFrame(open_rows)))
+        return " ".join(texts)
+
+    def compare(self) -> pd.DataFrame:
+        """Return published values beside ours with verdicts, and write ``<study>.verdicts.csv``."""
+        tested = [claim for claim in claims.load(self.paper).claims if claim.study == self.name]
+        verdicts = compare(tested, self.table())
+        self._write_csv("verdicts", verdicts)
+        return verdicts
+
+    def figure(self, figure, name: str, data: pd.DataFrame, caption: str, arms=None):
+        """Save a figure with its numbers and how to read it, print that text, return the figure.
+
+        The text names missing runs (of `arms`, if it shows no others); without any none is saved.
+        """
+        text = " ".join([caption.strip(), self.unfinished(arms)]).strip()
+        if len(data) == 0 and not any(run.records for runs in self.arms.values() for run in runs):
+            print(f"There are no runs to draw in the figure {name!r} yet. {self.unfinished()}")
+        else:
+            picture.save(figure, self.reports / "figures", f"{self.name}-{name}", data, text)
+            print(textwrap.fill(text, 110))
+        return figure
+
+    def net(self, arm: str, run: int = 0, limit: float = 60.0):
+        """Return the final network of a run: from the cache, or trained again in `limit` seconds.
+
+        LookupError if there is no such run, or training it again takes longer.
+        """
+        if arm not in self.arms or not 0 <= run < len(self.arms[arm]):
+            known = ", ".join(self.arms) or "none yet"
+            raise LookupError(f"study {self.name!r} has no run {run} of {arm!r}; its arms: {known}")
+        found = self.arms[arm][run]
+        record = found.records.get(found.job.key)
+        net = final_net(found.job, record and record["checksum"])
+        if net is not None:
+            return net
+        known = record["cost"]["cpu_seconds"] if record else self._estimate(found, found.job.key)
+        if known > limit:
+            raise LookupError(
+                f"the weights of {arm} run {run} are not in {self.cache}: net({arm!r}, {run},"
+                f" limit={known:.0f}) trains it again"
+            )
+        net = trained_net(found.job)
+        if record and net.checksum() != record["checksum"]:
+            print(f"{arm} run {run}: these weights, trained just now, are not those of its record")
+        return net
+
+    def finish(self) -> pd.DataFrame:
+        """Write ``<study>.results.csv`` and ``<study>.runs.csv``, and return the table of runs."""
+        self._write_csv("results", self.table())
+        runs = self.runs()
+        self._write_csv("runs", runs.assign(notebook=notebook()))
+        if self.keeps_records and not notebook():
+            self.records.tidy()
+        print(f"{self.name}: {self._summary(self.arms)}. {self.unfinished()}".strip())
+        return runs
+
+    def _write_csv(self, what, table):
+        path = self.reports / "data" / f"{self.name}.{what}.csv"
+        write_text(path, table.to_csv(index=False, lineterminator="\n"))
+
+
+def check(statement: str, holds) -> None:
+    """Print whether a statement about the results holds, in one line, for a notebook's test.
+
+    >>> check("two and two make four", 2 + 2 == 4)
+    holds: two and two make four
+    """
+    print(f"{'holds' if bool(holds) else 'DOES NOT HOLD'}: {statement}")
+
+
+def solved(statement: str, test) -> None:
+    """Print whether a solution passes a `test`, with the `statement` that it tests; raise nothing.
+
+    A test has no arguments. NotImplementedError means that there is no solution yet.
+
+    >>> solved("two and two make four", lambda: 2 + 2 == 4)
+    right: two and two make four
+    """
+    try:
+        words = "right" if bool(test()) else "not yet"
+    except NotImplementedError:
+        words = "not solved yet"
+    except Exception as error:
+        words = f"not yet ({type(error).__name__}: {error})"
+    print(f"{words}: {statement}")
+
+
+def attempt(make):
+    """Return what `make`, without arguments, makes of a solution; say so if there is none yet."""
+    try:
+        return make()
+    except NotImplementedError:
+        print("not solved yet")
