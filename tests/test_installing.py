@@ -186,8 +186,11 @@ FORMER = re.compile(
     re.MULTILINE,
 )
 # where it stands in hashes, and where an arm or a picture has its name from the word
-STAYS = r'^FORMER_NAME = "afterstate"$|/afterstate\.svg|`afterstate` learns|FARL": "afterstate"|at: .afterstate.'
-STAYS = re.compile(STAYS + r'|\("afterstate", run, "won"', re.MULTILINE)
+STAYS = re.compile(
+    r'^FORMER_NAME = "afterstate"$|/afterstate\.svg|`afterstate` learns|says: .afterstate.'
+    r'|FARL": "afterstate"|\("afterstate", run, "won"',
+    re.MULTILINE,
+)
 
 
 def test_no_text_names_the_package_as_it_was_called_before():
