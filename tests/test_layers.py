@@ -16,6 +16,7 @@ ORDER = [
     "checks",
     "files processes stats",
     "kernel",
+    "identity",
     "games",
     "networks",
     "search",

@@ -19,6 +19,7 @@ from typing import Literal, get_args, get_origin
 
 from .arena.matches import STARTS, matches, win_rate
 from .checks import boolean, number, one_of, plain, whole
+from .identity import identity
 from .players.basic import is_session
 from .players.positional import Bench, Heur
 from .players.searching import MCTS, MaxN
@@ -56,6 +57,10 @@ class Evaluator:
                     raise ValueError(f"{name} must be a tuple of numbers, not {value!r}")
                 value = tuple(whole(name, one, least) for one in value)
             object.__setattr__(self, name, plain(value))  # keys of records know no types of numpy
+
+    def reads(self, game) -> tuple:
+        """Return the published files, as in ``models/hex.npz``, on which its numbers depend."""
+        return ()
 
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
         """Return metric -> value."""
@@ -97,7 +102,7 @@ class Matches(Evaluator):
     def settings(self) -> dict:
         """A part of the key."""
         how = {"starts": list(self.starts), "episodes": self.episodes}
-        return {"opponent": maker_identity(self.opponent), **how, "metrics": list(self.metrics)}
+        return {"opponent": identity(self.opponent), **how, "metrics": list(self.metrics)}
 
     def matches(self, game, agent, seed: int = 0):
         """Play the matches and return their long table; the agent's name in it is ``agent``."""
@@ -120,11 +125,30 @@ class Matches(Evaluator):
         return result | ({f"errors:{self.name}": float(errors)} if errors else {})
 
 
-def maker_identity(maker: Callable) -> dict:
-    """Return what a key says of a function that makes players."""
-    kind = getattr(maker, "func", maker)
-    arguments = [*getattr(maker, "args", ()), getattr(maker, "keywords", {})]
-    return {"player": kind.__name__, "version": getattr(kind, "version", 1), "arguments": arguments}
+@dataclass(frozen=True)
+class OfFunction(Evaluator):
+    """An evaluator that is a plain function, with its name, and what else it states."""
+
+    function: Callable  # (game, net, seed) -> {metric: value}
+    name = property(lambda self: self.function.__name__)
+    version = property(lambda self: getattr(self.function, "version", 1))
+    needs = property(lambda self: getattr(self.function, "needs", ""))
+    heavy = property(lambda self: getattr(self.function, "heavy", False))
+
+    def _measure(self, game, net, seed):
+        return self.function(game, net, seed)
+
+
+def as_evaluator(thing):
+    """Return an evaluator: `thing`, or one made of a plain function; ValueError otherwise."""
+    if callable(thing) and isinstance(getattr(thing, "name", None), str):
+        return thing
+    if callable(thing) and hasattr(thing, "__name__"):
+        return OfFunction(thing)
+    raise ValueError(
+        f"{thing!r} is no evaluator: give a function (game, net, seed) -> {{metric: value}}"
+        " with a name"
+    )
 
 
 def network_for(game, agent, kind=object):

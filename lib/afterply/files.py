@@ -4,6 +4,7 @@ Two environment variables are read here: ``AFTERPLY_DATA`` and ``AFTERPLY_REPORT
 """
 
 import contextlib
+import hashlib
 import json
 import os
 import tempfile
@@ -42,6 +43,23 @@ def reports_directory() -> Path:
     """Return the directory for reports, beside ``data``; ``AFTERPLY_REPORTS`` overrides it."""
     chosen = os.environ.get("AFTERPLY_REPORTS")
     return Path(chosen).expanduser() if chosen else data_directory().parent / "reports"
+
+
+def file_digest(path) -> str:
+    """Return 16 hex digits that tell the content of a file from others; "" if there is none."""
+    path = Path(path)
+    if not path.exists():
+        return ""
+    if path.suffix != ".npz":
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    # of an archive the arrays count, not how they were packed
+    meta, arrays = read_npz(path)
+    digest = hashlib.sha256(json.dumps(meta, sort_keys=True).encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()[:16]
 
 
 def writable(directory: Path, remedy: str) -> Path:
@@ -171,7 +189,7 @@ def read_learned(path, kind, game, header, arrays) -> tuple[dict, dict]:
     wrong += sorted(arrays - set(found))
     if wrong:
         raise damaged(path, f"it lacks {', '.join(wrong)}")
-    have = {k: meta["game"].get(k) for k in ("name", "params", "version")}
+    have = {name: meta["game"].get(name) for name in game.identity}
     if have != game.identity:
         raise ValueError(f"{path} holds {kind} of {have}, not of {game.identity}")
     return meta, found

@@ -14,6 +14,7 @@ import pytest
 
 from afterply import arena, evaluators, games, papers, players
 from afterply.evaluators import Matches
+from afterply.identity import identity
 from afterply.learners import tabular
 from afterply.networks.ntuple import Network
 from afterply.networks.table import QTable
@@ -23,7 +24,7 @@ from afterply.papers.mandziuk2004 import giveaway_points, linear_search, td_sear
 from afterply.papers.mandziuk2004.linear import Linear
 from afterply.papers.scheiermann2022 import connect4_tournament, cube_solving, wrapping
 from afterply.players.gtp import Edax, Rhino
-from afterply.studies.records import evaluator_identity, key_of
+from afterply.studies.records import key_of
 from oldest import said_by_the_oldest
 
 TICTACTOE, GIVEAWAY, CONNECT4 = map(games.load, ("tictactoe", "giveaway", "connect4"))
@@ -122,7 +123,8 @@ def test_every_evaluator_is_tried_here():
         if inspect.isclass(thing) and issubclass(thing, evaluators.Evaluator)
     }
     tried = {type(one) for one, *_ in [*EVALUATORS, *ENGINES, [RIVALS]]}
-    assert found == tried | {evaluators.Evaluator}
+    # a plain function is tried in tests/test_identity.py
+    assert found == tried | {evaluators.Evaluator, evaluators.OfFunction}
 
 
 @pytest.mark.parametrize(
@@ -134,8 +136,8 @@ def test_it_says_who_it_is_and_what_it_needs(evaluator, needs, key):
     """An identity is a part of the keys of records: if one changes, its records are not found."""
     assert dataclasses.is_dataclass(evaluator) and evaluator.__dataclass_params__.frozen
     assert evaluator.needs == needs and evaluator.heavy is (needs == "bitbully")
-    identity = evaluator_identity(evaluator)
-    assert json.loads(json.dumps(identity)) == identity and key_of(identity) == key
+    said = identity(evaluator)
+    assert json.loads(json.dumps(said)) == said and key_of(said) == key
 
 
 @every_one

@@ -9,7 +9,7 @@ import pytest
 
 from afterply import games
 from afterply.files import read_json
-from afterply.kernel.source import code_version
+from afterply.identity import identity
 from afterply.learners import td
 from afterply.papers.compare import RESULT_COLUMNS
 from afterply.studies import golden, records, runs
@@ -34,9 +34,11 @@ def test_key_is_stable(monkeypatch):
         records.key_of({"b": [1, 2.5, None, True], "a": {"x": "é", "y": 1e-4}})
         == "84d5b2ea0b35479a"
     )
-    learner = SimpleNamespace(DEFAULTS={"alpha": 0.5, "beta": 1})
+    learner = SimpleNamespace(NAME="stub", VERSION=1, PARAMETERS={}, Session=None)
     game = SimpleNamespace(identity={"name": "g", "params": {}, "version": 1})
-    monkeypatch.setattr(runs, "learner_identity", lambda _: {"name": "stub", "version": 1})
+    monkeypatch.setattr(runs, "identity", lambda _: {"name": "stub", "version": 1})
+    monkeypatch.setattr(records, "package_file", lambda _: "stub.py")
+    monkeypatch.setitem(records.frozen()["defaults"], "stub 1", {"alpha": 0.5, "beta": 1})
     what = (0, game, learner, {"alpha": 0.25, "beta": 1}, 10, 5, (), (), None)
     assert runs.Job("s", "another label", "arm", *what).key == "4dbda4a0026a19b1"
 
@@ -69,14 +71,20 @@ def test_records_are_used_and_the_table_is_the_same_also_under_another_label(pla
     assert provenances(second) == {"recorded"} and "another" in set(second.table().arm)
 
 
-def test_a_new_parameter_leaves_keys_alone_but_a_changed_default_is_noticed(place, monkeypatch):
-    job = make().arms["FARL"][0].job
+def test_a_new_parameter_leaves_keys_alone_where_it_is_neutral(place, monkeypatch):
+    make()
     monkeypatch.setitem(td.DEFAULTS, "new_parameter", 3)
     monkeypatch.setitem(td.PARAMETERS, "new_parameter", td.PARAMETERS["beta"])
-    again = make()
-    assert provenances(again) == {"recorded"}
-    assert again.records.find(job.key, job.parameters | {"gamma": 0.9}) is None
-    assert again.records.find(job.key, job.parameters)["key"] == job.key
+    monkeypatch.setitem(records.frozen()["defaults"]["td 1"], "new_parameter", 3)
+    assert provenances(make()) == {"recorded"}
+
+
+def test_what_a_changed_default_makes_is_kept_and_found_again(place, monkeypatch):
+    first = make()
+    monkeypatch.setitem(td.DEFAULTS, "gamma", 0.9)
+    second = make()
+    assert provenances(second) == {"trained here"} and provenances(make()) == {"recorded"}
+    assert not sorted_table(first).equals(sorted_table(second))
 
 
 @pytest.mark.slow
@@ -143,7 +151,7 @@ def test_numbers_at_even_steps_are_short_in_the_file(tmp_path, episodes):
 
 def break_golden(place):
     stated = read_json(place / "data" / "golden.json")
-    stated["td"]["runs"][0]["checksum"] = "0" * 16
+    stated["td"]["runs"][0]["checkpoints"][3][-1] = "0" * 16
     write_json(place / "data" / "golden.json", stated)
 
 
@@ -206,10 +214,9 @@ def test_attributes_closures_and_defaults_are_in_the_version(place):
         assert set(study.table().query("metric == 'constant'")["value"]) == {constant}
     states = [1, 2, np.arange(3), np.arange(4), make_constant(1)]
     states += [games.load("nim", heaps=heaps) for heaps in (2, 3)]
-    versions = {records.evaluator_identity(Holder(state))["version"] for state in states}
-    assert len(versions) == len(states)
+    assert len({identity(Holder(state))["content"] for state in states}) == len(states)
     with pytest.raises(ValueError, match="needs a version"):
-        code_version(Holder(one for one in []))
+        identity(Holder(one for one in []))
 
 
 def test_what_is_not_here_is_not_measured(place):

@@ -18,7 +18,7 @@ import numpy as np
 from ..checks import needs, whole
 from ..games import catalogue
 from ..games.game import Game, check_game
-from ..kernel.source import code_version
+from ..identity import content_hash
 from . import one_hot
 
 pyspiel = needs("pyspiel", "open-spiel")
@@ -212,7 +212,7 @@ def to_spiel(game, max_game_length: int = MAX_PLIES):
         raise ValueError(f"{game.name} begins at random: OpenSpiel's games begin at one state")
     if not game.deterministic:
         game.outcomes(game.play(game.start(), game.legal(game.start())[0]))  # or ValueError
-    given = game.spec["params"] if game.spec else {"": code_version([game._arguments])}
+    given = game.spec["params"] if game.spec else {"": content_hash(game._arguments)}
     given = given | {"plies": whole("max_game_length", max_game_length)}
     words = [f"{key}_{value}" for key, value in given.items()]
     name = re.sub(r"\W+", "_", "_".join(["afterply", game.name, *words]))

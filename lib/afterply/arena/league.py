@@ -20,6 +20,7 @@ from ..checks import whole
 from ..files import write_text
 from ..games import boards
 from ..games.game import check_game
+from ..identity import identity
 from ..kernel.random import seed_from
 from ..players.player_file import PlayerFile
 from ..screen.widget import SLACK, judge_of, judgement
@@ -60,7 +61,7 @@ def league(folder, game, episodes: int = 2, seed: int = 0, seconds=5.0, megabyte
     tables, played = [], 0
     for names in itertools.combinations(players, game.players):
         group = {name: players[name] for name in names}
-        settings = [game.identity, episodes, seed, [one.parameters for one in group.values()]]
+        settings = [game.identity, episodes, seed, [identity(one) for one in group.values()]]
         number = seed_from(json.dumps(settings))
         path = Path(folder) / "league" / f"{'-'.join(names)}-{number:016x}.jsonl"
         path.parent.mkdir(exist_ok=True)

@@ -4,9 +4,6 @@ All chance of a match comes from one seed, made of the seed given, the start, th
 names of the players. :func:`play_on` is the loop of every match.
 """
 
-import copy
-import dis
-import inspect
 import itertools
 import json
 import logging
@@ -22,11 +19,10 @@ from ..checks import one_of, seed_number, whole
 from ..files import write_text
 from ..games.calls import call_chance, call_legal, call_over, call_play, call_player
 from ..games.game import check_game
+from ..identity import identity
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_bits, seed_from
-from ..kernel.source import code_version
-from ..players.basic import Function, duplicate, wrap
-from ..players.saved import Saved
+from ..players.basic import duplicate, wrap
 from ..processes import work_for
 
 MAX_PLIES = 10_000  # a match that takes longer is an error of the game or of its players
@@ -243,7 +239,7 @@ def matches(
         given = [start and [list(map(int, part)) for part in start] for start in starts]
         header = {
             "game": game.identity,
-            "players": {name: _who(player) for name, player in wrapped.items()},
+            "players": {name: identity(_seated(game, one)) for name, one in wrapped.items()},
             "starts": f"{seed_from(json.dumps(given)):016x}",
             **dict(episodes=episodes, seed=seed, seats=seats, max_plies=max_plies),
             **({"forfeit": True} if forfeit else {}),
@@ -289,30 +285,13 @@ def _play_one(parent, number, forfeit, game, *given) -> tuple:
     return number, found.scores.tolist(), found.moves, ""
 
 
-def _who(player) -> dict:
-    """Return what tells a player from others: its code, and what it holds between matches."""
-    thing = player.function if isinstance(player, Function) else copy.copy(player)
-    own = getattr(thing, "__dict__", {})
-    for kind in type(player).__mro__:  # what every match sets anew says nothing
-        code = getattr(vars(kind).get("new_match"), "__code__", None)
-        for step in dis.get_instructions(code) if code else ():
-            if step.opname == "STORE_ATTR":
-                own.pop(step.argval, None)
-    if isinstance(player, Saved):
-        del own["card"]  # the checksum of the weights speaks for it
-    # what the content of a function and the checksum of a network leave out
-    more = [
-        vars(part) if inspect.isfunction(part) else getattr(part, "settings", None)
-        for part in (thing, *own.values())
-    ]
-    version = getattr(thing, "version", None)
-    try:
-        content = code_version((thing, more))
-    except ValueError:
-        if "version" not in vars(type(thing)) | own:  # one that it states itself
-            raise
-        content = None
-    return {"kind": type(player).__qualname__, "version": version, "content": content}
+def _seated(game, player):
+    """Return a player as it begins a match: what earlier matches left in it says nothing."""
+    if hasattr(player, "identity"):  # which it says itself
+        return player
+    begun = duplicate(player)
+    begun.new_match(game, [], 0, 0)
+    return begun
 
 
 def _line(header: str, found: str) -> str:

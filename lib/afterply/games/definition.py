@@ -53,8 +53,8 @@ from numba import types
 from numba.core.errors import NumbaError
 
 from ..checks import plain, whole
+from ..identity import content_hash, in_package
 from ..kernel.compile import compile_rule
-from ..kernel.source import code_version
 from .calls import SIGNATURES, hash_state
 
 REQUIRED = ("start", "legal", "play", "player", "over", "score", "board")
@@ -166,10 +166,18 @@ class Definition:
             given = callable(function) or function is None and rule not in REQUIRED
             self._require(given, f"the rule {rule!r} must be a function, not {function!r}")
         self.functions["key"] = self.functions["key"] or hash_state
-        if self.version is None:  # the numbers are the same without `finish`
-            rules = {rule: self.functions[rule] for rule in SIGNATURES if rule != "finish"}
-            self.version = code_version(rules)
-        self.version = plain(self.version)
+        rules = [self.functions[rule] for rule in SIGNATURES if self.functions[rule]]
+        home_made = not all(map(in_package, rules))
+        self.content = content_hash(self._made_of()) if home_made else None
+        self.version = self.content if self.version is None else plain(self.version)
+
+    def _made_of(self) -> list:
+        """Return all that the numbers of a game depend on, which its version may not tell."""
+        # they are the same without `finish`
+        rules = {rule: self.functions[rule] for rule in SIGNATURES if rule != "finish"}
+        sizes = [self.players, self.actions, self.max_legal, self.size, self.core, self.compound]
+        tables = [self.num_codes, self.symmetries, self.action_symmetries, self.neighbours]
+        return [rules, sizes, tables, self.score_range, self.start_scheme, self.search_settings]
 
     def _require(self, holds, what):
         if not holds:

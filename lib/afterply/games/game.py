@@ -80,8 +80,13 @@ class Game(Definition):
 
     @property
     def identity(self) -> dict:
-        """What a record says about the game: name, parameters, version."""
-        return {**(self.spec or {"name": self.name, "params": {}}), "version": self.version}
+        """What a record says about the game: name, parameters, version.
+
+        Of a home-made game that states its version it says the hash of its content as well.
+        """
+        said = {**(self.spec or {"name": self.name, "params": {}}), "version": self.version}
+        states_version = self.content is not None and self.version != self.content
+        return said | ({"content": self.content} if states_version else {})
 
     def __repr__(self):
         params = ", ".join(f"{k}={v!r}" for k, v in (self.spec or {}).get("params", {}).items())

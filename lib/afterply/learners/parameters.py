@@ -13,6 +13,7 @@ Sessions, studies, the command line and the documentation read this table, and k
 import difflib
 import math
 import re
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -30,6 +31,8 @@ class Parameter(NamedTuple):
     low: float | None = None
     high: float | None = None
     choices: tuple = ()
+    # value -> what it stands for, if it is the name of something: that counts in keys of records
+    content: Callable | None = None
 
     def problem(self, value) -> str | None:
         """Return what is wrong with `value`, or None."""

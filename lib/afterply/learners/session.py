@@ -6,7 +6,7 @@ import numpy as np
 
 from ..checks import whole
 from ..files import Archive, out_of_range
-from ..players.saved import STATE, game_of, save
+from ..players.saved import STATE, game_of, learner_version, save
 
 __all__ = ["BaseSession"]
 
@@ -78,6 +78,13 @@ class BaseSession:
         learner = cls.__module__.rpartition(".")[2]
         if card["learner"] != learner:
             raise ValueError(f"{path} holds a session of {card['learner']}, not of {learner}")
+        # files of before November 2026 say none: they were made by the first versions
+        trained_by, present = card.get("version", 1), learner_version(cls)
+        if trained_by != present:
+            raise ValueError(
+                f"{path} was trained by {learner} version {trained_by}, and this is {present}: it"
+                " can be played (players.load), but not gone on with"
+            )
         game = game_of(path, file.meta) if game is None else game
         if file.meta["game"] != game.identity:
             raise ValueError(f"{path} holds a session of {file.meta['game']}, not of {game!r}")

@@ -14,6 +14,7 @@ from ..kernel.compile import kernel
 from ..kernel.functions import copy_state
 from ..kernel.random import best_of, random_float, random_int
 from ..networks import lookup
+from ..networks.ntuple import content_of_name
 from .adaptation import SHARED, NetworkSession, adapt, begin_episode, remember, schedules, skipped
 from .parameters import choice, defaults, kernel_values, number, other, ramp, switch, whole
 from .session import EPISODES, MOVES, TRUNCATED
@@ -31,7 +32,11 @@ PARAMETERS = {
     "gamma": number(1.0, "discount factor", 0.0, 1.0),
     "lambda_": number(0.0, "eligibility rate", 0.0, 1.0),
     "horizon_cut": number(0.1, "lambda ** age of a trace element is at least this", 0.0, 1.0),
-    "tuples": other("all", "cells, 'all', a name in data/ntuples.yaml, {'random_walk', 'length'}"),
+    "tuples": other(
+        "all",
+        "cells, 'all', a name in data/ntuples.yaml, {'random_walk', 'length'}",
+        content=content_of_name,
+    ),
     "tc": choice(("none", "id", "exp"), "temporal coherence: none, TC-id or TC-EXP"),
     "tc_init": number(1e-4, "initial N and A of every weight", 0.0),
     "beta": number(2.7, "exponent of TC-EXP", 0.0),

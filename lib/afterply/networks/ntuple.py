@@ -83,17 +83,28 @@ def make_tuples(game, wanted, rng) -> list[list[int]]:
     if wanted == "all":
         return [list(range(game.cells))]
     if isinstance(wanted, str):
-        lists = read_yaml(published_file("ntuples.yaml"))
-        if wanted not in lists:
-            known = ", ".join(sorted(lists))
-            raise ValueError(f"there is no n-tuple list {wanted!r} in data/ntuples.yaml: {known}")
-        return lists[wanted]["tuples"]
+        return listed_tuples(wanted)
     if isinstance(wanted, (list, tuple)):
         return list(wanted)
     raise ValueError(
         f"tuples={wanted!r} is neither a list of cell lists, 'all', a name, nor {{'random_walk':"
         " number, 'length': cells}} (and 'corners': True)"
     )
+
+
+def listed_tuples(name: str) -> list[list[int]]:
+    """Return the n-tuple list of a name in ``data/ntuples.yaml``; ValueError if there is none."""
+    lists = read_yaml(published_file("ntuples.yaml"))
+    if name not in lists:
+        known = ", ".join(sorted(lists))
+        raise ValueError(f"there is no n-tuple list {name!r} in data/ntuples.yaml: {known}")
+    return lists[name]["tuples"]
+
+
+def content_of_name(wanted) -> list | None:
+    """Return the n-tuples that a parameter names, None if it says itself what it wants."""
+    named = isinstance(wanted, str) and wanted != "all"
+    return listed_tuples(wanted) if named else None
 
 
 def check_tuples(game, tuples) -> None:

@@ -111,6 +111,21 @@ class Player:
     def __getstate__(self):
         return self.__dict__ | {"engine": None}
 
+    @property
+    def identity(self) -> dict:
+        """What tells it from others: its command, and the version that the program reports."""
+        said = {"player": type(self).__name__, "version": self.version, "command": self.command}
+        return said | {"reports": self._reported()}
+
+    def _reported(self) -> str:
+        try:
+            engine = Engine(self.command, self.timeout)
+            reported = engine.ask("version")
+            engine.stop()
+            return reported
+        except EngineError:  # it is not here, or does not say
+            return ""
+
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match on the engine's board; start the engine if it is not running."""
         if check_game(game, self.name).name != "othello" or game.cells != 64:

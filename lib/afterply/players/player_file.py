@@ -8,7 +8,6 @@ So a player that crashes, hangs, or changes what it finds in memory harms nobody
 sandbox**: a file may do whatever your account may, such as delete files or use the network.
 """
 
-import hashlib
 import json
 import operator
 import os
@@ -22,6 +21,7 @@ import numpy as np
 from ..checks import number, whole
 from ..games.catalogue import load_spec
 from ..games.game import check_game
+from ..identity import sources_behind_file
 from .basic import wrap
 from .gtp import Engine, EngineError
 
@@ -59,12 +59,17 @@ class PlayerFile:
             raise ValueError(f"there is no file {path}")
         self.seconds = number("seconds for a move", seconds, 1e-3)
         self.megabytes = whole("megabytes of a player", megabytes, 600)
-        source = hashlib.sha256(self.path.read_bytes()).hexdigest()
-        self.parameters = {"source": source, "seconds": seconds, "megabytes": megabytes}
         self.process, self.tried = None, False
 
     def __getstate__(self):
         return self.__dict__ | {"process": None}
+
+    @property
+    def identity(self) -> dict:
+        """What tells it from others: its file with the modules that it imports, and its limits."""
+        sources = sources_behind_file(self.path)
+        limits = {"seconds": self.seconds, "megabytes": self.megabytes}
+        return {"player": "PlayerFile", "version": self.version, "sources": sources, **limits}
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match of a game of the package; start the process if it does not run."""

@@ -7,6 +7,7 @@ pool of :mod:`afterply.arena.rating_pool`) of the published agent at positions o
 
 import datetime
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..checks import boolean, number
 from ..files import Archive, damaged, published_file, read_json, write_npz, write_text
 from ..games.catalogue import canonical, load_spec
 from ..games.game import check_game
+from ..identity import content_hash, identity, in_package
 from ..kernel.source import source_hash
 from ..networks import ntuple, table
 from . import agents, optional, weaken
@@ -57,6 +59,11 @@ class Saved(Greedy):
     def save(self, path) -> None:
         """Write the agent with its card to an ``.npz`` file, for :func:`load`."""
         _write(path, self.net, self.card)
+
+    @property
+    def identity(self) -> dict:
+        """What tells it from others: its weights, whatever its file or card say."""
+        return {"player": "Saved", "version": self.version, "net": identity(self.net)}
 
     def export_card(self, path, licence: str = "MIT", file: str = "agent.npz") -> None:
         """Write the card as a model card: Markdown under lines for programs.
@@ -108,6 +115,7 @@ def save(path, session, note: str = "", resumable: bool = False, **more) -> None
     card = {
         "game": net.game.name,
         "learner": type(session).__module__.rpartition(".")[2],
+        "version": learner_version(type(session)),
         "parameters": json.loads(json.dumps(getattr(session, "params", {}), default=str)),
         "seed": getattr(session, "seed", None),
         "episodes": session.episode,
@@ -118,6 +126,15 @@ def save(path, session, note: str = "", resumable: bool = False, **more) -> None
     }
     state = session.state_dict() if boolean("resumable", resumable) else {}
     _write(path, net, card, {STATE + name: array for name, array in state.items()}, **more)
+
+
+def learner_version(kind):
+    """Return what tells the rules of a kind of session from others: the version of its learner.
+
+    Of one that is not of this package it is the hash of its content.
+    """
+    module = sys.modules.get(kind.__module__)
+    return module.VERSION if in_package(kind) else content_hash(kind)
 
 
 def load(path, game=None) -> Saved:
@@ -161,6 +178,11 @@ def zoo(game=None):
         raise ValueError(f"the zoo has no agent for {name}, only for {', '.join(cards)}")
     found = load(published_file("models") / cards[name]["file"], own)
     return Saved(found.net, cards[name], f"zoo {name}")
+
+
+def zoo_file(game) -> str:
+    """Return where the published agent of a game lies, in ``data``."""
+    return f"models/{zoo()[game.name]['file']}"
 
 
 def _published(what) -> dict:

@@ -10,9 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter, StrMethodFormatter
 
 from ..files import write_text
-from ..kernel.source import FORMER_NAME
 from ..papers import statements, verdicts
 
+# The package's name until November 2026. It stays where the names inside figures derive from it, so
+# that no figure changes.
+FORMER_NAME = "afterstate"
 SETTINGS = {
     "font.family": ["DejaVu Sans"],
     "font.size": 11,

@@ -1,20 +1,26 @@
 """Golden runs and playthroughs: whether learners and games are still those of their versions.
 
-``data/golden.json`` holds tiny trainings of every learner with the checksums of their weights,
-``data/playthroughs.json`` the checksum of random games of every game that has records. Whoever
-changes numbers raises the VERSION and writes both anew (``make golden``).
+``data/golden.json`` holds tiny trainings of every learner, which together depend on each of its
+parameters and on each default, with what they are at some checkpoints; ``data/playthroughs.json``
+the checksum of random games of every game that has records. Whoever changes numbers raises the
+VERSION and writes both anew (``make golden``).
 """
 
 import contextlib
 import hashlib
 import json
+from typing import NamedTuple
+
+import numpy as np
 
 from ..files import data_directory, published_file, read_json, write_text
 from ..games.catalogue import load_spec, names
 from ..games.conformance import random_game
+from ..identity import identity, in_package
 from ..kernel.random import new_rng
-from .records import canonical, key_of, learner_identity, machine, sources_behind
+from .records import canonical, key_of, machine, sources_behind
 
+CHECKPOINTS = 5  # of a golden run, at equal distances
 PLAYTHROUGHS, MAX_PLIES = 10, 200  # random games of a playthrough, each cut off there
 NEW_RUNS = [
     {"game": {"name": name, "params": {}}, "parameters": given, "episodes": 200, "seed": seed}
@@ -24,11 +30,44 @@ NEW_RUNS = [
 ]
 
 
-def repeat(learner, run: dict) -> str:
-    """Train one golden run and return the checksum of its weights."""
+class Checkpoint(NamedTuple):
+    """What a golden run is after some episodes."""
+
+    episode: int
+    moves: int
+    mean_size: float  # of all floats that are learned, to six digits
+    checksum: str
+
+    def __str__(self):
+        return f"{self.moves} moves, mean size of what is learned {self.mean_size:g}"
+
+
+def repeat(learner, run: dict) -> list[Checkpoint]:
+    """Train one golden run and return its checkpoints, the end last."""
     session = learner.Session(load_spec(run["game"]), dict(run["parameters"]), run["seed"])
-    session.train(run["episodes"])
-    return session.net.checksum()
+    found = []
+    for part in range(1, CHECKPOINTS + 1):
+        session.train(part * run["episodes"] // CHECKPOINTS - session.episode)
+        size = _mean_size(session.state_dict().values())
+        found.append(Checkpoint(session.episode, session.moves, size, session.net.checksum()))
+    return found
+
+
+def _mean_size(arrays) -> float:
+    floats = [np.abs(array).ravel() for array in arrays if array.dtype.kind == "f"]
+    together = np.concatenate(floats).astype(np.float64)
+    return float(f"{together.mean():.6g}") if together.size else 0.0
+
+
+def difference(learner, run: dict) -> str:
+    """Return where a golden run leaves what is stated of it, or an empty text."""
+    stated = [Checkpoint(*one) for one in run["checkpoints"]]
+    for now, then in zip(repeat(learner, run), stated, strict=True):
+        if now.checksum != then.checksum:
+            given = ", ".join(f"{name}={value!r}" for name, value in run["parameters"].items())
+            where = f"{run['game']['name']} with {given or 'all defaults'}"
+            return f"{where}, after {now.episode} episodes: {now}; it was {then}"
+    return ""
 
 
 def play_through(game) -> str:
@@ -49,35 +88,36 @@ def play_through(game) -> str:
 def changed(learner, game) -> str:
     """Return how learner and game differ from what their versions stand for, or an empty text."""
     about = {"sources": sources_behind(game, learner), "target": machine()["target"]}
-    about |= {"game": game.identity, "learner": learner_identity(learner)}
+    about |= {"game": game.identity, "learner": identity(learner)}
     # which sources and kinds of processors came out as stated
     mark = data_directory() / "cache" / "golden" / key_of(about)
     if mark.exists():
         return ""
-    found = _changed_learner(learner, **about["learner"]) or _changed_game(game)
+    found = _changed_learner(learner) or _changed_game(game)
     if not found:
         write_text(mark, about["sources"] + "\n")
     return found
 
 
-def _changed_learner(learner, name, version) -> str:
-    if str(version).startswith("source-"):  # a home-made one: its code is its version
+def _changed_learner(learner) -> str:
+    if not in_package(learner):  # the hash of its code is part of every key
         return ""
+    name, version = learner.NAME, learner.VERSION
     what, entry = f"the learner {name} version {version}", _stored("golden").get(name)
     if entry is None or entry["version"] != version:
         return f"{what} has no golden runs in data/golden.json: make golden"
-    runs = [run for run in entry["runs"] if repeat(learner, run) != run["checksum"]]
-    wrong = ", ".join(run["game"]["name"] for run in runs)
+    wrong = [found for run in entry["runs"] if (found := difference(learner, run))]
+    others = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
     remedy = "undo the edit, or raise its VERSION and make golden"
-    return f"{what} gives other numbers now ({wrong}): {remedy}" if wrong else ""
+    return f"{what} gives other numbers now ({wrong[0]}{others}): {remedy}" if wrong else ""
 
 
 def _changed_game(game) -> str:
-    identity = canonical(game.identity)
-    if identity["name"] not in names():  # a home-made game answers for its own version
+    about = canonical(game.identity)
+    if about["name"] not in names():  # a home-made game answers for its own version
         return ""
-    what = f"the game {identity['name']} {identity['params']} version {identity['version']}"
-    entry = _stored("playthroughs").get(key_of(identity))
+    what = f"the game {about['name']} {about['params']} version {about['version']}"
+    entry = _stored("playthroughs").get(key_of(about))
     if entry is None:
         return f"{what} has no playthrough in data/playthroughs.json: make golden"
     if entry["checksum"] == play_through(game):
@@ -95,9 +135,9 @@ def write(learners: dict, identities: list[dict]) -> None:
     known, stored = _stored("golden"), _stored("playthroughs")
     runs, games, same = dict(known), {}, []
     for name, learner in learners.items():
-        version = learner_identity(learner)["version"]
+        version = learner.VERSION
         old = known.get(name, {"version": None, "runs": NEW_RUNS})
-        new = [{**run, "checksum": repeat(learner, run)} for run in old["runs"]]
+        new = [{**run, "checkpoints": list(map(list, repeat(learner, run)))} for run in old["runs"]]
         same += [name] * (old["version"] == version and new != old["runs"])
         runs[name] = {"version": version, "runs": new}
     for game in current([entry["game"] for entry in stored.values()] + identities):
@@ -116,7 +156,7 @@ def write(learners: dict, identities: list[dict]) -> None:
 def current(identities: list[dict]) -> list:
     """Return the games of the package with these identities; older versions are left out."""
     found = []
-    for identity in {key_of(identity): identity for identity in identities}.values():
+    for spec in {key_of(one): one for one in identities}.values():
         with contextlib.suppress(ValueError):  # not of the package, or has no such parameter
-            found.append(load_spec(identity))
+            found.append(load_spec(spec))
     return [game for game in found if canonical(game.identity) in identities]

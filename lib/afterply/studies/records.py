@@ -15,7 +15,6 @@ left half written is dropped on reading.
 """
 
 import contextlib
-import dataclasses
 import functools
 import hashlib
 import json
@@ -31,8 +30,9 @@ import llvmlite
 import numba
 import numpy as np
 
-from ..files import write_text
-from ..kernel.source import PACKAGE, code_version, file_in_package, import_closure, source_hash
+from ..files import file_digest, published_file, read_json, write_text
+from ..identity import package_file
+from ..kernel.source import PACKAGE, import_closure, source_hash
 from ..learners.parameters import check_parameters
 
 REMEDY = "restore it (git checkout) or delete that line"
@@ -62,38 +62,45 @@ def key_of(content: dict) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def learner_identity(learner) -> dict:
-    """Return name and version of a learner; one of a notebook has the hash of its code."""
-    version = learner.VERSION if file_in_package(learner) else code_version(learner)
-    return {"name": learner.NAME, "version": version}
+@functools.cache
+def frozen() -> dict:
+    """Return what keys leave out, since the first records had it so: defaults and contents.
+
+    ``keys.json`` never changes, whatever learners and files do: by learner and version the default
+    of each parameter, and by name the digest of each content. A parameter that joins later gets its
+    neutral value there. What is not in it stands in the keys.
+    """
+    return read_json(Path(__file__).with_name("keys.json"))
 
 
-def evaluator_name(evaluator) -> str:
-    """Return the name of an evaluator; a plain function has its own."""
-    name = getattr(evaluator, "name", None) or getattr(evaluator, "__name__", None)
-    if not name:
-        raise ValueError(
-            f"{evaluator!r} is no evaluator: give a function (game, net, seed) -> {{metric: value}}"
-            " with a name"
-        )
-    return name
+def parameters_in_key(learner, parameters: dict) -> dict:
+    """Return those parameters that are not as in the first records of the learner's version."""
+    of_package = package_file(learner) is not None
+    left_out = frozen()["defaults"].get(f"{learner.NAME} {learner.VERSION}") if of_package else None
+    known = (left_out or {}).items()
+    return {name: value for name, value in parameters.items() if (name, value) not in known}
 
 
-def evaluator_identity(evaluator) -> dict:
-    """Return name, version (a plain function: the hash of its code) and settings."""
-    settings = {}
-    for field in dataclasses.fields(evaluator) if dataclasses.is_dataclass(evaluator) else ():
-        # an opponent made by a function: the name and the settings speak for it
-        with contextlib.suppress(TypeError):
-            if field.compare:
-                settings[field.name] = canonical(getattr(evaluator, field.name))
-    settings |= canonical(getattr(evaluator, "settings", None) or {})
-    version = getattr(evaluator, "version", None)
-    return {
-        "name": evaluator_name(evaluator),
-        "version": code_version(evaluator) if version is None else version,
-        "settings": {k: v for k, v in settings.items() if k not in ("name", "version")},
-    }
+def contents_in_key(digests: dict) -> dict:
+    """Return {"contents": digests of what names stand for}, of those not as in first records."""
+    known = frozen()["contents"]
+    changed = {name: digest for name, digest in digests.items() if known.get(name) != digest}
+    return {"contents": changed} if changed else {}
+
+
+def contents_of_parameters(learner, parameters: dict) -> dict:
+    """Return what the parameters of a learner name: "tuples nim-1x3" -> digest of the content."""
+    digests = {}
+    for name, declared in learner.PARAMETERS.items():
+        content = declared.content and declared.content(parameters[name])
+        if content is not None:
+            digests[f"{name} {parameters[name]}"] = key_of({"content": content})
+    return digests
+
+
+def contents_of_files(names) -> dict:
+    """Return the digests of published files: name -> digest."""
+    return {name: file_digest(published_file(name)) for name in names}
 
 
 def learner_parameters(learner, given: dict, episodes: int) -> dict:
@@ -113,7 +120,7 @@ def _like(default, value):
 
 def sources_behind(game, learner) -> str:
     """Return the hash of the package's files behind a learner and a game, imports included."""
-    names = {file_in_package(learner), file_in_package(game.functions["play"])} - {None}
+    names = {package_file(learner), package_file(game.functions["play"])} - {None}
     return source_hash(*sorted(set().union(*map(import_closure, names)))) if names else ""
 
 
@@ -124,12 +131,9 @@ class Records:
         self.path = Path(path)
         self.sources, self.by_key = read(self.path)
 
-    def find(self, key: str, parameters: dict) -> dict | None:
-        """Return the record with this key; None without one, or if a default has changed."""
-        record = self.by_key.get(key, {})
-        stated = record.get("parameters", {}).items()
-        changed = any(n in parameters and parameters[n] != value for n, value in stated)
-        return None if changed else record or None
+    def find(self, key: str) -> dict | None:
+        """Return the record with this key, or None."""
+        return self.by_key.get(key)
 
     def add(self, records: list[dict]) -> None:
         """Append new records, each as a whole line at once."""

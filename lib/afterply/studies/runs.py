@@ -26,6 +26,7 @@ from tqdm import tqdm
 
 from ..checks import needs, whole
 from ..files import Archive, write_npz
+from ..identity import identity
 from ..kernel.random import seed_from
 from ..learners.session import next_chunk
 from ..players import optional
@@ -35,10 +36,11 @@ from ..reports.sources import HERE, MISSING, RECORDED
 from .profiles import in_notebook, notebook
 from .records import (
     canonical,
-    evaluator_identity,
-    evaluator_name,
+    contents_in_key,
+    contents_of_files,
+    contents_of_parameters,
     key_of,
-    learner_identity,
+    parameters_in_key,
     provenance,
     sources_behind,
 )
@@ -79,16 +81,16 @@ class Job:
 
     @functools.cached_property
     def key(self) -> str:
-        """Key of the training; parameters at their default are not part of it."""
-        defaults = canonical(dict(self.learner.DEFAULTS)).items()
+        """Key of the training; parameters as in the first records are not part of it."""
         content = {
-            "learner": learner_identity(self.learner),
+            "learner": identity(self.learner),
             "game": self.game.identity,
             "episodes": self.episodes,
-            "parameters": {k: v for k, v in self.parameters.items() if (k, v) not in defaults},
+            "parameters": parameters_in_key(self.learner, self.parameters),
             "seed": self.seed_path,
         }
-        return key_of(content)
+        named = contents_of_parameters(self.learner, self.parameters)
+        return key_of(content | contents_in_key(named))
 
     @functools.cached_property
     def evaluations(self) -> dict:
@@ -98,7 +100,9 @@ class Job:
 
     def _stated(self, kind, evaluator) -> dict:
         # what the key of an evaluation is made of, and its record states
-        stated = {"kind": kind, "train": self.key, "evaluator": evaluator_identity(evaluator)}
+        stated = {"kind": kind, "train": self.key, "evaluator": identity(evaluator)}
+        files = evaluator.reads(self.game) if hasattr(evaluator, "reads") else ()
+        stated |= contents_in_key(contents_of_files(files))
         return stated | ({"every": self.every} if kind == "curve" else {})
 
     @property
@@ -111,7 +115,7 @@ class Job:
         if key == self.key:
             return "train", self.learner.NAME
         kind, evaluator = self.evaluations[key]
-        return kind, evaluator_name(evaluator)
+        return kind, evaluator.name
 
     @functools.cached_property
     def lacking(self) -> dict:
@@ -175,7 +179,7 @@ class Run:
 def train(job: Job, curve, report=None) -> list[dict]:
     """Train a run to its end, from its checkpoint if there is one; return its records."""
     # curve: keys of the curves to measure; report(episodes) follows each chunk
-    what = {"learner": learner_identity(job.learner), "game": job.game.identity}
+    what = {"learner": identity(job.learner), "game": job.game.identity}
     what |= {"episodes": job.episodes, "parameters": job.parameters}
     what |= {"seed": seed_from(*job.seed_path)}
     began = time.process_time()
@@ -258,7 +262,7 @@ def _resume(job, wanted, any_sources=False):
 
 def measure(job: Job, evaluator, net, episode: int) -> tuple[dict, float]:
     """Return an evaluator's {metric: value} and the CPU seconds that it and its engines took."""
-    name, began = evaluator_name(evaluator), sum(os.times()[:4])
+    name, began = evaluator.name, sum(os.times()[:4])
     values = evaluator(job.game, net, seed_from(*job.seed_path, "evaluate", name, episode))
     named = isinstance(values, dict) and values and "episode" not in values
     if not named or not all(map(math.isfinite, values.values())):

@@ -17,6 +17,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..checks import plain, whole
+from ..evaluators import as_evaluator
 from ..files import data_directory, reports_directory, writable, write_text
 from ..papers import claims
 from ..papers.compare import RESULT_COLUMNS, compare
@@ -24,7 +25,7 @@ from ..reports import picture
 from ..reports.sources import MISSING, how_to_make
 from . import golden
 from .profiles import NEVER_FROM_RECORDS, notebook
-from .records import Records, key_of, learner_identity, learner_parameters, sources_behind
+from .records import Records, key_of, learner_parameters, sources_behind
 from .runs import Job, Run, final_net, trained_net, where_to_work, work
 
 PLAN = "plan"  # what AFTERPLY_BATCH says while notebooks are asked for their arms
@@ -102,7 +103,8 @@ class Study:
         every = given.pop("eval_every", None)
         every = episodes if every is None else whole("eval_every", every)
         full = learner_parameters(learner, given, episodes)
-        what = (game, learner, full, episodes, every, tuple(curve), tuple(final), self.cache)
+        curve, final = (tuple(map(as_evaluator, some)) for some in (curve, final))
+        what = (game, learner, full, episodes, every, curve, final, self.cache)
         jobs = [Job(self.name, name, seeded_as or name, k, *what) for k in range(runs)]
         self.arms[name] = [Run(job, self._recorded(job)) for job in jobs]
         self._done.discard(name)
@@ -112,7 +114,7 @@ class Study:
     def _recorded(self, job) -> dict:
         if not self.keeps_records:
             return {}
-        return {k: found for k in job.keys if (found := self.records.find(k, job.parameters))}
+        return {key: found for key in job.keys if (found := self.records.find(key))}
 
     def run(self, arms=None) -> None:
         """Make the runs of arms (default: all) that have no record; a page only reads records."""
@@ -143,8 +145,8 @@ class Study:
         # golden runs decide, unless nothing is due and the sources are those of the record file
         alike, may_write = defaultdict(list), self.keeps_records
         for run in runs if self.keeps_records else ():
-            who = learner_identity(run.job.learner)
-            alike[f"{who['name']} {who['version']} {key_of(run.job.game.identity)}"].append(run)
+            learner = run.job.learner
+            alike[f"{learner.NAME} {learner.VERSION} {key_of(run.job.game.identity)}"].append(run)
         for name, same in alike.items():
             job = same[0].job
             sources = sources_behind(job.game, job.learner)

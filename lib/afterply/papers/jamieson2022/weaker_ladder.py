@@ -12,6 +12,7 @@ from ...kernel.random import seed_from
 from ...networks.table import QTable
 from ...players.agents import FULL_DEPTH, learned
 from ...players.basic import Careless, Greedy
+from ...players.saved import zoo_file
 from ...players.weaken import DIALS, METHODS, weakened
 from ...stats import mean_interval
 
@@ -97,6 +98,10 @@ class Snapshot(Evaluator):
 
     games: int = 50  # against each reference player, in each seat
     name, measures = "snapshot", object
+
+    def reads(self, game) -> tuple:
+        """Return the file of the published agent."""
+        return (zoo_file(game),)
 
     def _measure(self, game, net, seed):
         among, found = published_pool(shared_copy(game), self.games), {}

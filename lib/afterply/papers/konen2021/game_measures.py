@@ -7,9 +7,10 @@ from typing import Literal
 import numpy as np
 
 from ...arena.matches import match, starts_after, starts_all, win_rate
-from ...evaluators import Evaluator, maker_identity, played
+from ...evaluators import Evaluator, played
 from ...games.calls import call_chance, call_legal, call_over, call_play, call_score, call_start
 from ...games.rules.game2048 import MAX_SCORE, exponents
+from ...identity import identity
 from ...kernel.compile import kernel
 from ...kernel.random import best_of, new_rng, seed_from
 from ...networks.lookup import read_action_values
@@ -131,7 +132,7 @@ class WonStarts(Evaluator):
     opponent: Callable
     starts: tuple = HEX_WON_STARTS
     episodes: int = 3
-    _opponent = property(lambda self: maker_identity(self.opponent))
+    _opponent = property(lambda self: identity(self.opponent))
     settings = property(lambda self: {"kind": "won starts", "opponent": self._opponent})
 
     def _measure(self, game, agent, seed):

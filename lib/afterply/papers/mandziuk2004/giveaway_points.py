@@ -154,6 +154,10 @@ class AgainstLinear(Evaluator):
     stride: int = 1  # only every n-th opening
     name, version, measures = "giveaway against linear", 2, object
 
+    def reads(self, game) -> tuple:
+        """Return the file of the linear agents."""
+        return (self.learners,)
+
     def _measure(self, game, net, seed):
         rivals, scores, half = self.rivals(game), [], GROUP // 2
         mine = Wrapped(net, self.iterations) if self.iterations else net

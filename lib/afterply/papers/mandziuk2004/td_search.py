@@ -15,7 +15,7 @@ from collections import namedtuple
 import numpy as np
 
 from ...checks import whole as check_whole
-from ...files import data_directory, read_npz, write_npz
+from ...files import data_directory, file_digest, read_npz, write_npz
 from ...games.calls import allocate, call_over, call_play, call_player, call_score, call_start
 from ...games.game import check_game
 from ...games.rules.giveaway import bits_of
@@ -49,7 +49,11 @@ PARAMETERS = {
     "gamma": number(1.0, "discount factor", 0.0, 1.0),
     "num_opponents": whole(25, "fixed opponents of a learner, when they are random", 1),
     "opponents": other("random", "or 'strong': a group after the random phase, and random ones"),
-    "learners": other("", "file, in the data directory, of all learners after the random phase"),
+    "learners": other(
+        "",
+        "file, in the data directory, of all learners after the random phase",
+        content=lambda name: file_digest(data_directory() / name) if name else None,
+    ),
     "extra_opponents": whole(5, "random vectors among strong opponents", 0),
     "pool": whole(0, "number of the pool that random vectors come from", 0),
     "snapshots": whole_numbers([], "games after which the weights are kept", 1),

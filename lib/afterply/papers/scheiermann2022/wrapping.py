@@ -9,12 +9,14 @@ from typing import Literal
 
 from ...arena.matches import play_on, starts_all, starts_random, win_rate
 from ...arena.rating_pool import published_pool, rate, shared_copy
-from ...evaluators import Evaluator, Matches, maker_identity, network_for, played
+from ...evaluators import Evaluator, Matches, network_for, played
 from ...games.rules.cube import CUBES
+from ...identity import identity, identity_of_fields
 from ...kernel.random import new_rng, random_int, seed_from
 from ...networks.ntuple import Network
 from ...players.basic import Random, duplicate, wrap
 from ...players.gtp import Edax, Rhino
+from ...players.saved import zoo_file
 from ...players.searching import MCTS
 from ...players.wrapped import Wrapped
 from .cube_solving import scramble
@@ -265,9 +267,17 @@ class Moves(Evaluator):
     most: int = 200  # moves after which a game is broken off
     measures = object
     _label = property(lambda self: self.other().name if self.other else named(self.iterations))
-    _made = property(lambda self: {"player": maker_identity(self.other)})
+    _made = property(lambda self: {"player": identity(self.other)})
     settings = property(lambda self: self._made if self.other else BY_WRAPPED)
     name = property(lambda self: f"moves of {self._label}")
+
+    @property
+    def identity(self) -> dict:
+        """What keys hold: who plays instead of the agent stands there as `player` only."""
+        said = identity_of_fields(self)
+        if self.other:
+            del said["settings"]["other"]
+        return said
 
     def _player(self, net, **how):
         if self.other:
@@ -299,6 +309,10 @@ class Placed(Moves):
 
     games: int = 5  # against each reference player, in each seat
     name = property(lambda self: f"rating of {self._label}")
+
+    def reads(self, game) -> tuple:
+        """Return the file of the published agent."""
+        return (zoo_file(game),)
 
     def _measure(self, game, net, seed):
         game = shared_copy(game)
