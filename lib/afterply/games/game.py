@@ -3,12 +3,14 @@
 import functools
 import reprlib
 import warnings
+from pathlib import Path
 
 import numpy as np
 
 from ..checks import whole
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng
+from ..kernel.source import PACKAGE
 from . import calls
 from .boards import View, state_svg
 from .conformance import GameWarning, survey
@@ -62,16 +64,30 @@ class Game(Definition):
         super().__init__(name, functions, **definition)
         self.cells = len(self.num_codes)
         self.spec = self.maker = None  # of a game of the package: name and parameters; its function
-        self._compiled = compiled(self)
-        self.rules = calls.Rules(
+        self._proper = b"", False  # the last proper state, and whether its mover was asked for
+        self.tried_out = False
+        self.found_opposite = False  # whether random games have shown opposite rewards
+        if not self._rules_of_package():
+            self._compiled  # noqa: B018 (a slip is told where it stands)
+
+    def _rules_of_package(self) -> bool:
+        rules = (self.functions[rule] for rule in calls.SIGNATURES)
+        files = {rule.__code__.co_filename for rule in rules if rule}
+        return all(Path(file).is_relative_to(PACKAGE) for file in files)
+
+    @functools.cached_property
+    def _compiled(self) -> dict:
+        return compiled(self)  # when it is first played: many games are only declared
+
+    @functools.cached_property
+    def rules(self) -> calls.Rules:
+        """The rules as kernels call them, by address, and the sizes."""
+        return calls.Rules(
             **{rule: getattr(self._compiled.get(rule), "address", 0) for rule in calls.SIGNATURES},
             **{what: getattr(self, what) for what in SIZES},
             start_plies=self.start_scheme[1],
             start_default=self.start_scheme[0],
         )
-        self._proper = b"", False  # the last proper state, and whether its mover was asked for
-        self.tried_out = False
-        self.found_opposite = False  # whether random games have shown opposite rewards
 
     @property
     def deterministic(self) -> bool:

@@ -73,6 +73,12 @@ class Job:
     curve: tuple
     final: tuple
     cache: Path
+    alike: dict = field(default_factory=dict)  # parts of keys that all runs of an arm share
+
+    def _once(self, name, make):
+        if name not in self.alike:
+            self.alike[name] = make()
+        return self.alike[name]
 
     @property
     def seed_path(self) -> list:
@@ -82,27 +88,33 @@ class Job:
     @functools.cached_property
     def key(self) -> str:
         """Key of the training; parameters as in the first records are not part of it."""
-        content = {
+        return key_of(self._once("training", self._training) | {"seed": self.seed_path})
+
+    def _training(self) -> dict:
+        named = contents_of_parameters(self.learner, self.parameters)
+        return {
             "learner": identity(self.learner),
             "game": self.game.identity,
             "episodes": self.episodes,
             "parameters": parameters_in_key(self.learner, self.parameters),
-            "seed": self.seed_path,
+            **contents_in_key(named),
         }
-        named = contents_of_parameters(self.learner, self.parameters)
-        return key_of(content | contents_in_key(named))
 
     @functools.cached_property
     def evaluations(self) -> dict:
         """Kind, "curve" or "final", and evaluator of all evaluations of the run, by key."""
         both = [("curve", one) for one in self.curve] + [("final", one) for one in self.final]
-        return {key_of(self._stated(*one)): one for one in both}
+        said = self._once("evaluators", lambda: [self._told(one) for _, one in both])
+        return {key_of(self._stated(one[0], about)): one for one, about in zip(both, said)}
 
-    def _stated(self, kind, evaluator) -> dict:
-        # what the key of an evaluation is made of, and its record states
-        stated = {"kind": kind, "train": self.key, "evaluator": identity(evaluator)}
+    def _told(self, evaluator) -> dict:
+        # what tells an evaluator from others, with the files that it reads
         files = evaluator.reads(self.game) if hasattr(evaluator, "reads") else ()
-        stated |= contents_in_key(contents_of_files(files))
+        return {"evaluator": identity(evaluator), **contents_in_key(contents_of_files(files))}
+
+    def _stated(self, kind, about) -> dict:
+        # what the key of an evaluation is made of, and its record states
+        stated = {"kind": kind, "train": self.key, **about}
         return stated | ({"every": self.every} if kind == "curve" else {})
 
     @property
@@ -138,7 +150,7 @@ class Job:
     def record(self, key, net, seconds, **content) -> dict:
         """Return a record of the training or of an evaluation, with its CPU seconds."""
         kind, evaluator = self.evaluations.get(key, ("train", None))
-        content |= self._stated(kind, evaluator) if evaluator else {"kind": kind}
+        content |= self._stated(kind, self._told(evaluator)) if evaluator else {"kind": kind}
         made = {"key": key, "arm": self.arm, "run": self.run}
         made |= {"checksum": "" if net is None else net.checksum()}
         made |= {"cost": {"cpu_seconds": round(seconds, 3)}}

@@ -104,7 +104,7 @@ class Study:
         every = episodes if every is None else whole("eval_every", every)
         full = learner_parameters(learner, given, episodes)
         curve, final = (tuple(map(as_evaluator, some)) for some in (curve, final))
-        what = (game, learner, full, episodes, every, curve, final, self.cache)
+        what = (game, learner, full, episodes, every, curve, final, self.cache, {})
         jobs = [Job(self.name, name, seeded_as or name, k, *what) for k in range(runs)]
         self.arms[name] = [Run(job, self._recorded(job)) for job in jobs]
         self._done.discard(name)

@@ -398,7 +398,8 @@ def _symmetries(drawn, beside) -> list:
             if {frozenset(image[p] for p in line) for line in drawn} == wanted:
                 found.append(image)
             return
-        for p in range(points):
+        near = [image[q] for q in beside[at] if q < at]
+        for p in beside[near[0]] if near else range(points):  # steps are kept
             same = ((image[q] in beside[p]) == (q in beside[at]) for q in range(at))
             if p not in image and all(same):
                 extend([*image, p])
