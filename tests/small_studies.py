@@ -60,11 +60,13 @@ def write_json(path, content):
     path.write_text(json.dumps(content))
 
 
-def write_notebook(path, parameters, *cells):
-    """Write a notebook whose first cell declares its parameters."""
+def write_notebook(path, parameters, *cells, arms=0):
+    """Write a notebook of parameters and cells, of which the first ones have the tag "arms"."""
     made = new_notebook(metadata={"kernelspec": KERNEL, "language_info": {"name": "python"}})
     declared = new_code_cell(parameters, metadata={"tags": ["parameters"]})
     made.cells = [declared, *map(new_code_cell, cells)]
+    for cell in made.cells[1 : 1 + arms]:
+        cell.metadata["tags"] = ["arms"]
     path.parent.mkdir(exist_ok=True)
     nbformat.write(made, path)
     return path

@@ -5,18 +5,21 @@ import contextlib
 import inspect
 import io
 import json
-import re
 from pathlib import Path
 
 import pytest
 
 from afterply import papers
 from afterply.commands import reproduce
+from afterply.files import reports_directory
+from afterply.reports.sources import tables
+from afterply.studies.study import Study
 
 CLASS = reproduce.folder() / "class"
 RIGHT, WRONG, OPEN = "right: ", "not yet", "not solved yet: "
 EXERCISES = sorted(CLASS.glob("*.ipynb"))
-RESULTS = re.compile(r"\.(table|compare|figure|net|runs|finish)\(")  # of a study
+DECLARING = [path for path in reproduce.find() if path.stem not in reproduce.WITHOUT_RECORDS]
+ASKING = "table run runs make figure net compare finish unfinished".split()  # of a study
 
 
 def code_of(path) -> ast.Module:
@@ -32,7 +35,7 @@ def imported(tree) -> dict:
 
 
 @pytest.mark.parametrize("path", reproduce.find() + EXERCISES, ids=lambda path: path.stem)
-def test_names_exist_and_are_not_hidden_cells_are_short_and_arms_come_before_results(path):
+def test_names_exist_and_are_not_hidden_and_cells_are_short(path):
     tree = code_of(path)
     names = imported(tree)
     for node in ast.walk(tree):
@@ -47,9 +50,34 @@ def test_names_exist_and_are_not_hidden_cells_are_short_and_arms_come_before_res
         lines = source.split("\n")
         assert len(lines) <= 15 or "parameters" in tags, f"a cell of {len(lines)} lines:\n{source}"
         assert all(len(line) <= 110 for line in lines), max(lines, key=len)
-    declaring = [k for k, (source, _) in enumerate(cells) if reproduce.declares(source)]
-    for source, _ in cells[: max(declaring, default=0)]:
-        assert not RESULTS.search(source), f"asked before the last arm is declared:\n{source}"
+
+
+@pytest.mark.parametrize("profile", ["paper", "quick"])
+@pytest.mark.parametrize("path", DECLARING, ids=lambda path: path.stem)
+def test_no_tagged_cell_asks_for_a_result(path, profile, monkeypatch):
+    def refused(*given, **named):
+        raise AssertionError("a cell with the tag arms asks for a result")
+
+    for name in ASKING:
+        monkeypatch.setattr(Study, name, refused)
+    studies, note = reproduce.planned(path, reproduce.profile_parameters(path, profile))
+    assert not note and bool(studies) == (profile == "paper")
+
+
+@pytest.mark.parametrize("path", DECLARING, ids=lambda path: path.stem)
+def test_tagged_cells_declare_all_that_a_notebook_has_made(path):
+    made = tables(reports_directory() / "paper", "runs").values()
+    made = {
+        (run.study, run.arm, run.run)
+        for runs in made
+        for run in runs[runs.notebook == path.stem].itertuples()
+    }
+    if not made and path.stem != "19_table1":
+        pytest.skip("needs the tables of all studies: make reproduce")
+    studies, _ = reproduce.planned(path, reproduce.profile_parameters(path, "paper"))
+    jobs = [run.job for _, run in reproduce.runs_of(studies)]
+    untagged = made - {(job.study, job.arm, job.run) for job in jobs}
+    assert not untagged, f"tag the cell that declares {sorted(untagged)[0]} with arms"
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ def place(tmp_path, monkeypatch):
     make_place(tmp_path, monkeypatch)
     (tmp_path / "data" / "profiles" / "paper").mkdir(parents=True)
     monkeypatch.setattr(reproduce, "learners", lambda: {"td": td})
-    write_notebook(notebook_of(tmp_path), PARAMETERS, STUDY, ARMS, *RESULTS)
+    write_notebook(notebook_of(tmp_path), PARAMETERS, STUDY, ARMS, *RESULTS, arms=2)
     (tmp_path / "data" / "profiles" / "paper" / "10_tictactoe.yaml").write_text(PROFILE)
     return tmp_path
 
@@ -145,16 +145,31 @@ def test_quick_with_a_failing_notebook(place):
 
 
 @pytest.mark.slow
-def test_a_plan_goes_on_after_a_cell_that_needs_results_and_takes_the_cheapest_first(place):
-    cells = (STUDY, "best = study.table()['value'].iloc[0]", ARMS + "study.arm()\nnothing.there")
-    path = write_notebook(notebook_of(place), PARAMETERS, *cells)
+def test_a_plan_runs_tagged_cells_trains_nothing_and_takes_the_cheapest_first(place):
+    more = 'study.arm("not tagged", td, game=games.load("tictactoe"))'
+    cells = STUDY, "study.arm()", ARMS + "asked = study.table()", "nothing.there", more
+    path = write_notebook(notebook_of(place), PARAMETERS, *cells, arms=4)
+    before = os.environ.get("AFTERPLY_BATCH", "")
     (study,), note = reproduce.planned(path, reproduce.profile_parameters(path, "paper"))
+    assert os.environ["AFTERPLY_BATCH"] == before
     runs = [run for _, run in reproduce.runs_of([study])]
-    assert "TypeError" in note and all(run.due for run in runs)
+    assert "TypeError" in note and all(run.due for run in runs)  # the first that went wrong
+    assert list(study.arms) == ["FARL", "no-FARL"]
     assert [run.job.episodes for run in runs] == [500] * 6
     study.missing_cost = lambda run: 10.0 * (6 - runs.index(run))
     assert reproduce.make_missing([study], 35.0) == 2
     assert [bool(run.due) for run in runs] == [True] * 4 + [False] * 2
+
+
+def test_a_notebook_without_the_tag_is_told_what_to_tag(place, capsys):
+    path = write_notebook(notebook_of(place), PARAMETERS, STUDY, ARMS, *RESULTS)
+    assert reproduce.main(["plan"]) == 1
+    said = capsys.readouterr().out
+    assert 'lack runs: 10_tictactoe.ipynb: no cell has the tag "arms": tag all cells' in said
+    own = write_notebook(place / "notebooks" / "00_start_here.ipynb", PARAMETERS, "print(1)")
+    assert reproduce.planned(own, {}) == ([], "")
+    write_notebook(path, PARAMETERS, STUDY, ARMS, *RESULTS, arms=1)
+    assert reproduce.main(["plan"]) == 0 and "no cell" not in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -1,8 +1,9 @@
 """The commands behind the Makefile: ``python -m afterply.commands.reproduce <command>``.
 
-``reproduce`` asks the notebooks for their arms, makes missing runs within BUDGET and a sample of
-the recorded ones again, executes all notebooks, which take everything from the records, and builds
-the report. ``quick`` executes them with their own small parameters, from nothing.
+``reproduce`` runs those cells of the notebooks that are tagged as declaring arms, makes missing
+runs within BUDGET and a sample of the recorded ones again, executes all notebooks, which take
+everything from the records, and builds the report. ``quick`` executes them with their own small
+parameters, from nothing.
 """
 
 import contextlib
@@ -35,14 +36,25 @@ from ..studies import golden
 from ..studies.profiles import NEVER_FROM_RECORDS, check_values, declared_in, notebook
 from ..studies.records import canonical, read
 from ..studies.runs import Run, where_to_work, work
-from ..studies.study import PLAN, Study
+from ..studies.study import Study
 from . import INTERRUPTED, pairs, run_command
 
 PAPER_PROFILE = "paper"
 REPEATS, REPEAT_SECONDS = 13, 20.0  # recorded runs that are made again, and what one may cost
 AT_ONCE = 2  # notebooks; while they train, each of them uses all processors anyway
-# our notebooks that have no parameters
-WITHOUT_PROFILE = "00_start_here", "01_your_own_game", "04_your_own_paper"
+DECLARING = {"parameters", "arms"}  # tags of the cells that a plan runs
+UNTAGGED = (
+    'no cell has the tag "arms": tag all cells that import, set up and declare (Study(...), arms,'
+    " views, derivations); runs that no tagged cell declares are not made"
+)
+# our notebooks that have no study that keeps records
+WITHOUT_RECORDS = (
+    "00_start_here",
+    "01_your_own_game",
+    "02_your_own_learner",
+    "03_compete",
+    "04_your_own_paper",
+)
 STYLED = re.compile(r"(?<!\w)T_[0-9a-f]{5}(?![0-9A-Za-z])")  # random names of styled tables
 
 
@@ -59,7 +71,7 @@ def find(names=()) -> list[Path]:
     starts = tuple(Path(name).stem for name in names) or ("",)
     found = sorted(p for p in folder().glob("[!.]*.ipynb") if p.stem.startswith(starts))
     profiles = data_directory() / "profiles" / PAPER_PROFILE
-    own = {*WITHOUT_PROFILE, *(file.stem for file in profiles.glob("*.yaml"))}
+    own = {*WITHOUT_RECORDS, *(file.stem for file in profiles.glob("*.yaml"))}
     found = [path for path in found if path.stem in own] or (found if names else [])
     if not found:
         raise ValueError(f"there is no notebook {' or '.join(names)} in {folder()}")
@@ -184,27 +196,23 @@ def run_all(paths: list[Path], profile: str) -> list[str]:
     return failed
 
 
-def declares(source: str) -> bool:
-    """Whether a cell declares arms of a study that keeps records: by itself, or by a function."""
-    own = f'profile="{NEVER_FROM_RECORDS}"' in source
-    return bool(re.search(r"\.arm\(|\bdeclare\w*\(", source)) and not own
-
-
 def planned(path: Path, parameters: dict) -> tuple[list[Study], str]:
     """Return a notebook's studies that keep records, and a note if a cell failed; train nothing."""
     cells, names = code_cells(path), {"__name__": "__main__", "display": lambda *shown: None}
-    declaring = [k for k, (source, _) in enumerate(cells) if declares(source)]
-    before, note = notebook(), ""
-    os.environ["AFTERPLY_BATCH"] = PLAN
-    for source, tags in cells[: max(declaring, default=-1) + 1]:
+    tagged = any("arms" in tags for _, tags in cells) or path.stem in WITHOUT_RECORDS
+    before, note = notebook(), "" if tagged else f"{path.name}: {UNTAGGED}"
+    os.environ["AFTERPLY_BATCH"] = path.stem
+    for source, tags in cells:
+        if not DECLARING.intersection(tags):
+            continue
         lines = ["pass" if line.startswith(("%", "!")) else line for line in source.split("\n")]
         try:
             with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 exec(compile("\n".join(lines), path.name, "exec"), names)
-        except Exception as error:  # it may need results that are not there yet
-            if declares(source) or "Study(" in source:
-                note = f"{path.name}: {traceback.format_exception_only(error)[-1].strip()}"
+        except Exception as error:
+            what = traceback.format_exception_only(error)[-1].strip()
+            note = note or f"{path.name}: {what}"  # later ones follow from the first
         if "parameters" in tags:
             names.update(parameters)
     os.environ["AFTERPLY_BATCH"] = before
@@ -217,9 +225,13 @@ def collect(paths) -> tuple[list[Study], list[str]]:
     """Return the studies of some notebooks, and notes on what failed."""
     found = [planned(path, profile_parameters(path, PAPER_PROFILE)) for path in paths]
     notes = [note for _, note in found if note]
-    for note in notes:
-        print(f"the plan may lack runs: {note}", flush=True)
+    _tell(notes)
     return [study for studies, _ in found for study in studies], notes
+
+
+def _tell(notes):
+    for note in filter(None, notes):
+        print(f"the plan may lack runs: {note}", flush=True)
 
 
 def runs_of(studies) -> list[tuple]:
@@ -234,7 +246,7 @@ def _recorded_cost(run) -> float:
 def plan_lines(studies) -> list[str]:
     """Return the plan as text, a line for each study, and what cannot be made here."""
     rows, recorded, lacking, needs = [], 0.0, 0.0, Counter()
-    for study in studies:
+    for study in (study for study in studies if study.arms):
         runs = [run for _, run in runs_of([study])]
         due = [run for run in runs if run.due]
         have, need = sum(map(_recorded_cost, runs)), sum(map(study.missing_cost, due))
@@ -379,7 +391,9 @@ def _notebook(name, *parameters, profile=NEVER_FROM_RECORDS, parent=0) -> int:
     given = pairs(parameters, yaml.safe_load)
     stated = profile_parameters(path, profile, given)
     if profile != NEVER_FROM_RECORDS:
-        make_missing(planned(path, stated)[0], math.inf)
+        studies, note = planned(path, stated)
+        _tell([note])
+        make_missing(studies, math.inf)
     return _run_here(path, profile, given) or report.main([profile])
 
 

@@ -17,7 +17,7 @@ INJECTED = "# Parameters"  # the first line of the cell that papermill adds
 
 
 def notebook() -> str:
-    """Return the name of the notebook that a command runs here, empty if none does."""
+    """Return the name of the notebook that a command runs or plans here, empty if none does."""
     return os.environ.get("AFTERPLY_BATCH", "")
 
 

@@ -28,7 +28,6 @@ from .profiles import NEVER_FROM_RECORDS, notebook
 from .records import Records, key_of, learner_parameters, sources_behind
 from .runs import Job, Run, final_net, trained_net, where_to_work, work
 
-PLAN = "plan"  # what AFTERPLY_BATCH says while notebooks are asked for their arms
 COUNTS = ("runs", "episodes", "eval_every")
 MOST_NAMED = 20  # arms with missing runs; more are counted
 TYPES = {"run": "int64", "episode": "int64", "value": "float64"}
@@ -76,8 +75,8 @@ class Study:
 
     @property
     def computes(self) -> bool:
-        """Whether missing runs are made here: not in a plan, nor for a page of recorded results."""
-        return not (notebook() and self.keeps_records) and notebook() != PLAN
+        """Whether missing runs are made here: not for a page of recorded results, nor its plan."""
+        return not (notebook() and self.keeps_records)
 
     def arm(self, name, learner, *, game, curve=(), final=(), seeded_as=None, **given) -> None:
         """Declare an arm: independent trainings with the same parameters.

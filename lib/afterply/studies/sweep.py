@@ -14,9 +14,8 @@ from ..evaluators import Matches
 from ..games.game import check_game
 from ..players.basic import Random
 from ..reports.figures import learning_curves
-from .profiles import notebook
 from .records import Records, sources_behind
-from .study import PLAN, SHARES, Study
+from .study import SHARES, Study
 
 POINTS = 10  # of a learning curve
 AGAINST_RANDOM = Matches("Random", Random, starts=("random", 50))
@@ -101,7 +100,7 @@ def sweep(
         arm = ", ".join(f"{k}={v}" for k, v in own.items()) or name
         study.arm(arm, learner, **shared, **given)
         varied[arm] = {k: tuple(v) if isinstance(v, list) else v for k, v in own.items()}
-    if notebook() != PLAN:  # in a notebook that a command runs as well
-        study.make([run for runs in study.arms.values() for run in runs])
+    # in a notebook that a command runs as well
+    study.make([run for runs in study.arms.values() for run in runs])
     study._done.update(study.arms)
     return Sweep(study, varied)

@@ -203,7 +203,10 @@ def weights_of(study, arm: str) -> list:
 
 
 def keep_weights(study, file: str, session, arms: dict) -> int:
-    """Keep the weights of arms, name -> arm, in a file; return how many of each it has."""
+    """Keep the weights of arms, name -> arm, in a file; return how many of each go on from it.
+
+    If this study makes missing runs, these are all: it has to keep them again before they go on.
+    """
     # only whole groups that are complete in all arms; what the file holds stays
     vectors = {
         name: [counts and counts["weights"] for counts in statistics(study, arm)]
@@ -216,6 +219,8 @@ def keep_weights(study, file: str, session, arms: dict) -> int:
     if finished > known:
         rows = {m: [*there.get(m, ())[:known], *w[known:finished]] for m, w in vectors.items()}
         write_learners(path, session, rows)
+    if study.computes:
+        return min(len(study.arms[arm]) for arm in arms.values()) // GROUP * GROUP
     return max(finished, known)
 
 
