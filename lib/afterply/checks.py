@@ -29,7 +29,7 @@ def plain(value):
 
 
 def seed_number(value) -> int:
-    """Return a seed, any whole number, or raise ValueError."""
+    """Return a seed, a whole number of any size and sign, or raise ValueError."""
     if not is_whole(value):
         raise ValueError(f"a seed must be a whole number, not {value!r}")
     return int(value)

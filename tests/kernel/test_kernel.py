@@ -50,6 +50,16 @@ def test_seeds_depend_on_their_own_names_only():
     assert seed_from("a", "bc") != seed_from("ab", "c")
 
 
+def test_seeds_of_any_size_and_sign_give_numbers_of_their_own():
+    sizes = [0, 1, 4, 2**31, 2**32, 2**63, 2**64 - 1, 2**64, 2**64 + 4, 2**128 + 4, 2**200, 10**99]
+    seeds = {sign * (size + more) for sign in (1, -1) for size in sizes for more in (0, 1, 2**64)}
+    assert len({int(new_rng(seed)[0]) for seed in seeds}) == len(seeds) > 60
+    assert len({seed_from(seed) for seed in seeds}) == len(seeds)
+    for seed in seeds:  # these have records
+        if 0 <= seed < 2**64:
+            assert new_rng(seed) == np.random.SeedSequence(seed).generate_state(1, np.uint64)
+
+
 @pytest.mark.slow
 def test_hot_kernel_neither_allocates_nor_counts_references_nor_reorders_sums():
     session = td.Session(games.load("nim"), {"precision": "float64"}, 0)

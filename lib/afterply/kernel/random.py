@@ -8,9 +8,15 @@ from ..checks import plain, seed_number
 from .compile import kernel
 
 
+def natural(seed: int) -> int:
+    """Return a seed from 0 to 2**64 - 1 as it is, for any other a number beyond, its own."""
+    seed = seed_number(seed)
+    return seed if 0 <= seed < 2**64 else 2**64 + 2 * abs(seed) + (seed < 0)
+
+
 def new_rng(seed: int) -> np.ndarray:
     """Return the state of a splitmix64 generator, uint64[1]; neighbouring seeds are unrelated."""
-    return np.random.SeedSequence(seed_number(seed) % 2**64).generate_state(1, np.uint64)
+    return np.random.SeedSequence(natural(seed)).generate_state(1, np.uint64)
 
 
 def seed_from(*names) -> int:

@@ -15,6 +15,7 @@ Every way has a *dial* from 0 (knows nothing) to 1 (the table as it was trained)
 import numpy as np
 
 from ..checks import fraction, one_of, whole
+from ..kernel.random import natural
 from ..networks.table import QTable
 from .agents import Agent, chance, learned, q_table
 
@@ -56,7 +57,7 @@ def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None
     0.25
     """
     q_table(net), one_of("the way to weaken", method, METHODS)
-    seed = whole("seed", seed, 0)
+    seed = natural(seed)
     dial = fraction("the dial, from 0 (knows nothing) to 1 (as it was trained),", dial)
     if n is not None:
         n = whole("n, the training games of the full table,", n, 0)

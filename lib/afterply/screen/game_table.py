@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 
-from ..checks import whole
+from ..checks import seed_number, whole
 from ..games import boards
 from ..games.game import check_game
 from ..games.rules import LETTERS, MARKS
@@ -43,7 +43,7 @@ class Table:
     """
 
     def __init__(self, game, opponents=(), seat: int = 0, seed: int = 0, adviser=None):
-        self.game, self.seed = check_game(game, "a table"), whole("seed", seed, 0)
+        self.game, self.seed = check_game(game, "a table"), seed_number(seed)
         self.seat, self.round = whole("seat", seat, 0, game.players - 1), 0
         self.names = sides(game)
         self.typed_names = TYPED_SIDES.get(game.spec and game.spec["name"], self.names)
