@@ -78,6 +78,14 @@ def test_rows_do_not_depend_on_other_players_starts_or_episodes():
         assert twin.moves.tolist() == rows.moves.tolist()
 
 
+@pytest.mark.parametrize("other", [4 + 2**64, -4, 4 - 2**64, -4 - 2**64])
+def test_matches_of_different_seeds_are_different(other):
+    def moves(seed):
+        return [arena.match(game, [Random(), Random()], seed=seed + k).moves for k in range(5)]
+
+    assert moves(4) == moves(4) != moves(other)
+
+
 def test_seatings():
     three = games.load("nim3p")
     assert arena.seatings(game, ["A", "B"]) == [("A", "B"), ("B", "A")]
@@ -103,7 +111,9 @@ def test_a_failing_player_costs_its_match_only(caplog):
     assert failed.error.str.contains("RuntimeError: no idea; raised by sometimes in seat").all()
     assert len(caplog.records) == num
     summary = arena.summary(table)
-    assert arena.win_rate([1, 0, -1, 1]) == 0.625 and arena.win_rate([1, np.nan]) == 1.0
+    assert arena.win_rate([1, 0, -1, 1]) == 0.625
+    with pytest.raises(ValueError, match=f"{2 * num} of 36 scores are missing.* matches failed"):
+        arena.win_rate(table.score)
     assert (summary["matches"] == 18 - num).all() and (summary["errors"] == num).all()
     with pytest.raises(RuntimeError, match=f"{num} of 18 matches failed; the first: .*no idea"):
         arena.matches(game, both, starts, seed=2, strict=True)
@@ -324,7 +334,12 @@ def test_failed_matches_do_not_count_and_what_is_no_tournament_is_refused(pool):
 
     table = arena.tournament(nim, pool | {"broken": broken}, episodes=1)
     assert set(table.ratings.player) == set(pool)
-    assert "6 matches failed" in table.remarks[0]
+    assert "6 matches failed" in table.remarks[0] and "out of order" in table.remarks[0]
+    for told in (repr(table), table._repr_html_(), table.plot().get_title()):
+        assert "12 matches, 6 failed" in told
+    for ask in (ratings.ratings, ratings.fit, ratings.cycles):
+        with pytest.warns(UserWarning, match="6 of 12 matches failed and do not count"):
+            ask(table.table)
     for name, given, words in (
         ("nim", {"broken": broken, "Random": Random()}, "out of order"),
         ("nim", {"Random": Random()}, "at least two"),

@@ -242,11 +242,23 @@ def test_perfect_play_gives_the_known_values(evaluator, game, metric, value, num
     assert table.seat.value_counts().nunique() == 1
 
 
-def test_failures_are_counted():
-    def only_as_x(state):
-        if TICTACTOE.player(state) == 1:
-            raise RuntimeError("no idea")
-        return TICTACTOE.legal(state)[0]
+class Quitter(players.Random):
+    """An engine that dies where it is about to lose: the matches that are left are won."""
 
-    found = evaluators.TICTACTOE(TICTACTOE, only_as_x)
-    assert found["errors:Max-N-10"] == 10.0 and math.isfinite(found["win_rate:Max-N-10"])
+    name = "Quitter"
+
+    def choose(self, state):
+        if players.MaxN(9).playing(self.game).values(state).max() < 0:
+            raise RuntimeError("out of memory")
+        return super().choose(state)
+
+
+def test_there_is_no_number_over_the_matches_that_did_not_fail():
+    against = evaluators.Matches("Quitter", Quitter, starts=("upto", 1), episodes=3)
+    wrapped = wrapping.Wrapping(against, 20)
+    levels = dataclasses.replace(against, metrics=("score",))
+    for evaluator in (against, wrapped, levels):
+        with pytest.raises(
+            RuntimeError, match=r"\d+ of 60 matches failed; the first: .*out of mem"
+        ):
+            evaluator(TICTACTOE, Network(TICTACTOE, [range(9)]), 1)

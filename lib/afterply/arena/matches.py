@@ -337,7 +337,11 @@ def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Return mean score and numbers of matches that count and failed, by player of a `table`."""
+    """Return mean score and numbers of matches that count and failed, by player of a `table`.
+
+    The mean is that of the matches that count. Where some failed it may say little of the whole: an
+    engine may die in those that it loses.
+    """
     rows = table.assign(failed=table.error != "").groupby("player", sort=False)
     return pd.DataFrame(
         {"mean": rows.score.mean(), "matches": rows.score.count(), "errors": rows.failed.sum()}
@@ -345,16 +349,23 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def win_rate(scores, score_range=(-1.0, 1.0)) -> float:
-    """Return the mean of `scores` as a share of `score_range`, in [0, 1]; nan does not count.
+    """Return the mean of `scores` as a share of `score_range`, in [0, 1].
 
+    ValueError if there are none, or one is nan, as of a failed match: the rest are no win rate.
     Source: [konen2021] Sec. 3.3 (win rate).
     """
     low, high = score_range
     if not low < high:
         raise ValueError(f"score_range must be (least, greatest), not {score_range!r}")
-    if not np.isfinite(np.asarray(scores, float)).any():
-        raise ValueError(f"there is no score among {scores!r}")
-    return float((np.nanmean(np.asarray(scores, float)) - low) / (high - low))
+    scores = np.asarray(scores, float)
+    if not scores.size:
+        raise ValueError("there is no score, so there is no win rate")
+    if missing := int((~np.isfinite(scores)).sum()):
+        raise ValueError(
+            f"{missing} of {scores.size} scores are missing, so there is no win rate: matches"
+            " failed; see table.error, or let who fails lose by matches(..., forfeit=True)"
+        )
+    return float((np.mean(scores) - low) / (high - low))
 
 
 class Start(NamedTuple):

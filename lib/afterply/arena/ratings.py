@@ -13,6 +13,7 @@ Source: Davidson (1970), J. Amer. Stat. Assoc. 65; Davidson & Beaver (1977) for 
 
 import itertools
 import math
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -144,7 +145,8 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
     ----------
     results : DataFrame
         ``COLUMNS``: names, and numbers of games that the first won, drew, lost; or the table of
-        :func:`afterply.arena.matches`. Groups that never met raise ValueError.
+        :func:`afterply.arena.matches`, of which a warning says how many failed and do not count.
+        Groups that never met raise ValueError.
     prior : float
         Games added to every pair that met, in either seat, half won and half lost. With 0, ratings
         without end (somebody won everything) raise ValueError.
@@ -155,7 +157,7 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
     >>> round(float(fit(games, prior=0).strength[0] * 2), 3)  # log(10)
     2.303
     """
-    games = _Games(counted(results), prior)
+    games = _Games(_finished(results), prior)
     return games.model(games.maximum(prior))
 
 
@@ -191,7 +193,7 @@ def ratings(results: pd.DataFrame, prior: float = PRIOR) -> pd.DataFrame:
     DataFrame
         Columns player, rating, low, high (Elo points, mean 0), games.
     """
-    results = counted(results)
+    results = _finished(results)
     games = _Games(results, prior)
     x = games.maximum(prior)
     model, n = games.model(x), len(games.names)
@@ -214,7 +216,7 @@ def ratings(results: pd.DataFrame, prior: float = PRIOR) -> pd.DataFrame:
 def cycles(results: pd.DataFrame) -> list[tuple[str, str, str]]:
     """Return all triples in which each player beats the next, which no single scale can express."""
     # by a mean score over both seats above one half by more than a 95% interval
-    met = both_seats(counted(results))
+    met = both_seats(_finished(results))
     mean = met.points / met.games
     error = np.sqrt(np.maximum(met.squares / met.games - mean**2, 0.0) / met.games)
     beats = {*met.index[mean - 0.5 > t_quantile(UPPER, math.inf) * error + 1e-12]}
@@ -255,10 +257,27 @@ def pairs(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found).reset_index(drop=True)
 
 
+def _is_of_matches(table) -> bool:
+    return isinstance(table, pd.DataFrame) and {"match", "seat", "score"} <= set(table)
+
+
+def failures(table) -> int:
+    """Return how many matches of a table failed, so that nobody has a score."""
+    return table.match[table.score.isna()].nunique() if _is_of_matches(table) else 0
+
+
+def _finished(results) -> pd.DataFrame:
+    """Return results as :func:`counted` does; a warning says how many matches failed."""
+    if failed := failures(results):
+        total = results.match.nunique()
+        warnings.warn(f"{failed} of {total} matches failed and do not count", stacklevel=3)
+    return counted(results)
+
+
 def counted(table: pd.DataFrame) -> pd.DataFrame:
     """Return results (first, second, wins, draws, losses) of matches; other tables as they are."""
     # of three players or more every two are compared: not independent, so intervals are too narrow
-    if not isinstance(table, pd.DataFrame) or not {"match", "seat", "score"} <= set(table):
+    if not _is_of_matches(table):
         return table
     met = pairs(table)
     for name, worth in zip(COUNTS, (1.0, 0.5, 0.0)):

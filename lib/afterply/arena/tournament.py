@@ -45,7 +45,9 @@ class Standings:
 
     def __init__(self, game, table: pd.DataFrame):
         self.game, self.table, self.results = game, table, ratings.counted(table)
-        self._title = f"{game.name}: {table.match.nunique()} matches"
+        self.failed = ratings.failures(table)
+        failed = f", {self.failed} failed" if self.failed else ""
+        self._title = f"{game.name}: {table.match.nunique()} matches{failed}"
         if not len(self.results):
             errors = sorted({error for error in table.error if error})
             raise ValueError(f"no match was finished, nobody can be rated: {'; '.join(errors[:3])}")
@@ -89,8 +91,12 @@ class Standings:
     def remarks(self) -> list[str]:
         """What a reader of the ratings has to know, in sentences."""
         found = []
-        if errors := self.table[self.table.score.isna()].match.nunique():
-            found.append(f"{errors} matches failed and do not count; see table.error.")
+        if self.failed:
+            first = next(error for error in self.table.error[self.table.score.isna()])
+            found.append(
+                f"{self.failed} matches failed and do not count, so all numbers are of the others"
+                f" (an engine may die in those that it loses); the first: {first}"
+            )
         for a, b, c in self.cycles:
             found.append(f"{a} beats {b}, {b} beats {c}, {c} beats {a}: no single scale fits.")
         shares = self.different
