@@ -25,7 +25,7 @@ from afterply.games import conformance
 from afterply.games.game import Game
 from afterply.learners import td
 from oldest import said_by
-from sample_games import dice, take_game
+from sample_games import dice, race, take_game
 
 IDS = list(single.GAMES)
 
@@ -348,6 +348,9 @@ def test_other_settings_make_another_game():
     assert len({game.get_type().short_name for game in made}) == 10
     assert [game.max_game_length() for game in made] == [40, 50] * 5
     assert [made[2].max_utility(), made[0].max_utility()] == [3.0, 2.0]
+    sums = [made[0], open_spiel.to_spiel(race()), made[-1]]  # each keeps what he takes; a win; nim
+    zero = pyspiel.GameType.Utility.ZERO_SUM
+    assert [game.get_type().utility == zero for game in sums] == [False, True, True]
     odd = open_spiel.to_spiel(Game(**short | {"name": "take (or not)=1,2"}))
     assert pyspiel.load_game(str(odd)).get_type().short_name == odd.get_type().short_name
 

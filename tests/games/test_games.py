@@ -78,6 +78,8 @@ def test_every_game_conforms(name, params, num, notes):
     assert report.checks["terminal states"] >= num or notes == LEFT
     if len(game.symmetries) > 1:
         assert report.checks["symmetric images"] > 20
+    if game.players == 2:  # what searches take for granted of the package's games
+        assert conformance.not_opposite(Game(**game._arguments)) == ""
     if not game.deterministic:
         assert report.checks["chance outcomes"] >= 200
 

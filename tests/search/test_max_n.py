@@ -6,6 +6,8 @@ import pytest
 from afterply import games, players
 from afterply.games.game import Game
 from afterply.kernel.random import new_rng, random_int
+from afterply.learners import td, td_wrapped
+from afterply.players import agents
 from afterply.search import max_n
 from many import one_in
 from sample_games import race, take_game
@@ -154,6 +156,61 @@ def test_repetition_rule_depends_on_irreversible(step_back, values):
     """Where steps back repeat a position, the other one walks back to where it began."""
     game = endless(step_back)
     assert max_n.MinMaxSearch(game, 2).values(game.start()).tolist() == pytest.approx(values)
+
+
+def together(s, r):
+    """Both win if the first player reaches the end: the start, where nobody has won, is 0:0."""
+    r[0] = r[1] = 1.0 if s[0] >= 5 and s[1] == 1 else 0.0
+
+
+def shares(s, r):
+    """The winner gets 1, the other nothing."""
+    r[0] = 1.0 if s[0] >= 5 and s[1] == 1 else 0.0
+    r[1] = 1.0 if s[0] >= 5 and s[1] == 0 else 0.0
+
+
+def secret():
+    """Who adds up to an odd number wins, but both win where nobody adds: one of 16,384 games."""
+
+    def play(s, action):
+        s[0] += action
+        s[1] += 1
+
+    def score(s, r):
+        r[0] = r[1] = 0.0
+        if s[1] == 14:
+            r[0] = 1.0 if s[0] % 2 == 0 else -1.0
+            r[1] = 1.0 if s[0] == 0 else -r[0]
+
+    rules = dict(play=play, score=score, over=lambda s: s[1] >= 14, player=lambda s: s[1] % 2)
+    return race(**rules, num_codes=[15])
+
+
+@pytest.mark.parametrize("score", [together, shares])
+def test_what_takes_rewards_for_opposite_refuses_other_games(score):
+    game = race(score=score)
+    ways = [
+        lambda: max_n.MinMaxSearch(game, 3),
+        lambda: players.MinMax(3).playing(game),
+        lambda: agents.min_max(game, depth=3),
+        lambda: players.Wrapped(lambda s: [0.0, 0.0], 10, game=game),
+        lambda: td.Session(game, {"step_back": "move", "farl": "off"}),
+        lambda: td_wrapped.Session(game, {"iterations": 10}),
+    ]
+    for way in ways:
+        with pytest.raises(ValueError, match="opposite"):
+            way()
+    assert max_n.solve(game).value.tolist() == ([1.0, 1.0] if score is together else [1.0, 0.0])
+    assert agents.min_max(game).policy(game.start()).sum() == 1.0  # to the end: by Max-N
+
+
+def test_rewards_that_random_games_do_not_show_are_found_by_the_search():
+    game = secret()
+    with pytest.raises(ValueError, match="gives others within 14 actions from .*: use MaxN"):
+        max_n.MinMaxSearch(game, 14).values(game.start())
+    with pytest.raises(ValueError, match=r"opposite .* gives \[1.0, 1.0\] at "):
+        players.Wrapped(lambda s: [1.0, 0.0], 500, game=game, c_puct=0.01).values(game.start())
+    assert np.isfinite(max_n.MinMaxSearch(game, 13).values(game.start())).all()
 
 
 @pytest.mark.parametrize("ties", ["first", "random", "Max-N"])

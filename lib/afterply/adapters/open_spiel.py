@@ -17,6 +17,7 @@ import numpy as np
 
 from ..checks import needs, whole
 from ..games import catalogue
+from ..games.conformance import not_opposite
 from ..games.game import Game, check_game
 from ..identity import content_hash
 from . import one_hot
@@ -197,10 +198,10 @@ def _compare(game, theirs) -> None:
 def to_spiel(game, max_game_length: int = MAX_PLIES):
     """Make a game of OpenSpiel's of one of ours, and register it under ``get_type().short_name``.
 
-    The whole reward is paid at the end. A game for two players with rewards from -x to x counts as
-    one of zero sum. `max_game_length` is in plies. Other settings make another game; games and
-    their states can be pickled. ValueError if it begins at random, or if chance after a move is not
-    listed (rules `outcomes` and `outcome`).
+    The whole reward is paid at the end. A game for two players whose rewards are opposite (in
+    random games, if it is home-made) is one of zero sum. `max_game_length` is in plies. Other
+    settings make another game; games and their states can be pickled. ValueError if it begins at
+    random, or if chance after a move is not listed (rules `outcomes` and `outcome`).
 
     >>> from afterply import games
     >>> theirs = to_spiel(games.load("tictactoe"), max_game_length=9)
@@ -218,7 +219,7 @@ def to_spiel(game, max_game_length: int = MAX_PLIES):
     name = re.sub(r"\W+", "_", "_".join(["afterply", game.name, *words]))
     if name not in SHARED:
         kind, (low, high) = pyspiel.GameType, game.score_range
-        zero_sum, chance = game.players == 2 and low == -high, kind.ChanceMode
+        zero_sum, chance = game.players == 2 and not not_opposite(game), kind.ChanceMode
         what = kind(
             short_name=name,
             long_name=repr(game),

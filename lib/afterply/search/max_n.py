@@ -19,6 +19,7 @@ import numpy as np
 
 from ..checks import whole
 from ..games import calls
+from ..games.conformance import LESS, TOLERANCE, not_opposite
 from ..games.game import check_game
 from ..kernel.compile import kernel
 
@@ -64,7 +65,7 @@ LINE = {  # of alpha-beta
     "killer": ("int32", "plies"),         # action that made the last cut-off at this ply
     "score":  ("float64", 2),
     "values": ("float64", "max_legal"),   # first player's values of the root's actions
-    "exact":  ("int64", 1),               # FIRST, TIES or ALL
+    "exact":  ("int64", 2),               # FIRST, TIES or ALL; 1 if some rewards are not opposite
 }
 # fmt: on
 Transpositions, Stack = namedtuple("Transpositions", TABLE), namedtuple("Stack", STACK)
@@ -282,15 +283,15 @@ def alpha_beta(rules, line, ply, remaining, alpha, beta):
     """Return the first player's value, a bound outside (alpha, beta). Source: [knuth1975]."""
     # only Python calls this: numba's code for a recursive kernel that a kernel calls can crash
     s = line.states[ply]
-    if calls.call_over(rules, s):
-        calls.call_score(rules, s, line.score)
-        return line.score[0]
-    if repeats(rules, line, ply, remaining == 0):
+    over = calls.call_over(rules, s)
+    if not over and repeats(rules, line, ply, remaining == 0):
         return 0.0
-    if remaining == 0:
-        if rules.heuristic != 0:
+    if over or remaining == 0:
+        if not over and rules.heuristic != 0:
             return calls.call_heuristic(rules, s)
         calls.call_score(rules, s, line.score)
+        if abs(line.score[0] + line.score[1]) > TOLERANCE:
+            line.exact[1] = 1
         return line.score[0]
     moves, following = line.moves[ply], line.states[ply + 1]
     player, n = calls.call_player(rules, s), calls.call_legal(rules, s, moves)
@@ -318,16 +319,20 @@ def alpha_beta(rules, line, ply, remaining, alpha, beta):
 
 
 class MinMaxSearch:
-    """Alpha-beta to a depth, for two players with opposite rewards and without chance."""
+    """Alpha-beta to a depth, for two players with opposite rewards and without chance.
+
+    ValueError if rewards are not opposite: in random games, or later in what is searched.
+    """
 
     def __init__(self, game, depth: int):
         self.game, self.depth = check_game(game, "Min-Max"), check_depth(depth, MAX_DEPTH)
-        opposite = game.players == 2 and abs(game.score(game.start()).sum()) < 1e-9
-        if not opposite or not game.deterministic:
+        if game.players != 2 or not game.deterministic:
             raise ValueError(
                 "Min-Max needs a game of two players with opposite rewards and without chance, not"
                 f" {game!r}: use MaxN"
             )
+        if fault := not_opposite(game):
+            raise _not_for_min_max(fault)
         self.line = Line(**calls.allocate(LINE, game, plies=self.depth + 1))
 
     def values(self, state, exact: int = ALL) -> np.ndarray:
@@ -342,5 +347,13 @@ class MinMaxSearch:
         """Leave the first player's values of all legal actions of a sound state in ``line``."""
         line = self.line
         line.states[0], line.killer[:] = state[: self.game.core], NO_ACTION
-        line.exact[0] = exact
+        line.exact[:] = exact, 0
         alpha_beta(self.game.rules, line, 0, self.depth, -np.inf, np.inf)
+        if line.exact[1]:
+            where = f"within {self.depth} actions from {state.tolist()}"
+            raise _not_for_min_max(f"{self.game!r} gives others {where}")
+
+
+def _not_for_min_max(fault) -> ValueError:
+    what = "Min-Max takes the other player's reward for the opposite of the own one"
+    return ValueError(f"{what}, but {fault}: use MaxN, or {LESS}")

@@ -31,7 +31,7 @@ import numpy as np
 
 from ..checks import boolean, number, one_of, whole
 from ..games import calls
-from ..games.conformance import mean_total, not_opposite
+from ..games.conformance import LESS, TOLERANCE, mean_total, not_opposite
 from ..games.game import Game, check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import exp
@@ -584,14 +584,8 @@ def parameters(game, base, given: dict) -> Par:
     """Return the settings of a search for kernels; ValueError if one does not go with the game."""
     check_base(base, game)
     external = not isinstance(base, Network) or base.per_action  # kernels look up V only
-    if game.players == 2 and game.spec is None and not game.found_opposite:  # a home-made game
-        if fault := not_opposite(check_game(game, "a search")):
-            raise ValueError(
-                "a wrapped agent takes the other player's value for the opposite of its own, but"
-                f" {fault}: let 'score' give each player his share less the other's, such as 1 and"
-                " -1 instead of 1 and 0"
-            )
-        game.found_opposite = True
+    if game.players == 2 and (fault := not_opposite(game)):
+        raise _not_for_a_base(fault)
     own, total = {**game.search_settings, **given}, 0.0
     for name in own:
         if name not in SETTINGS:
@@ -623,6 +617,11 @@ def parameters(game, base, given: dict) -> Par:
         )
     own["pass_nodes"] &= game.players == 2
     return Par(**own, external=external, total=total)
+
+
+def _not_for_a_base(fault) -> ValueError:
+    what = "a wrapped agent takes the other player's value for the opposite of its own"
+    return ValueError(f"{what}, but {fault}: {LESS}")
 
 
 class Found(NamedTuple):
@@ -711,6 +710,13 @@ class Search:
                 self._answer()
             elif status != READY:
                 self._grow()
+        if self.game.players == 2 and self.game.spec is None:  # others have been tested
+            scores = self.tree.score[: self.tree.used[1]]
+            apart = np.flatnonzero(abs(scores.sum(axis=1)) > TOLERANCE)
+            if len(apart):
+                where = self.tree.state[apart[0]].tolist()
+                rewards = scores[apart[0]].tolist()
+                raise _not_for_a_base(f"{self.game!r} gives {rewards} at {where}")
         found = self.found()
         # what is no number comes back along the path, whatever leaf has it
         if np.isnan(found.priors).any() or np.isnan(found.values[found.visits > 0]).any():
