@@ -23,7 +23,7 @@ help: ## Show this list.
 	@echo "    REPEATS=13           recorded runs that are made again and compared bit for bit"
 	@echo "    RECORDS=ignore       make every recorded run again and compare it"
 	@echo "    WORKERS=2            processes that train side by side (default: all CPUs)"
-	@echo "    DASK=tcp://host:port a Dask scheduler whose workers train instead"
+	@echo "    DASK=tcp://host:port a Dask scheduler whose workers (dask worker --nthreads 1 tcp://...) train instead"
 	@echo "    EDAX=/path/to/edax   the Othello program (github.com/abulmo/edax-reversi), data/eval.dat beside it"
 	@echo "    ENGINES=no           set up without the perfect ConnectFour player BitBully (licence AGPL-3)"
 	@echo "    AFTERPLY_DATA, AFTERPLY_REPORTS, AFTERPLY_CACHE   other directories for data, reports, compiled kernels"

@@ -1,10 +1,32 @@
-"""Processes that work for another one, and do not outlive it."""
+"""Processes that work for another one and do not outlive it, and threads that work side by side."""
 
 import functools
 import os
 import signal
 import threading
 import time
+
+
+class PerThread(threading.local):
+    """Base of what works in memory of its own: each thread that uses an object has all of it anew.
+
+    Kernels run side by side in several threads, and write into the arrays that they are given. So
+    whoever keeps such arrays derives from this class, and needs no lock: what one thread has begun
+    no other sees. A thread makes its own as the object was made, by the same arguments, when it
+    first uses it; so does a process that gets a copy.
+    """
+
+    __slots__ = ("_arguments",)  # which all threads share
+
+    def __new__(cls, *arguments, **named):
+        """Note what the threads make theirs of."""
+        made = super().__new__(cls, *arguments, **named)
+        made._arguments = arguments, named
+        return made
+
+    def __reduce__(self):
+        arguments, named = self._arguments
+        return functools.partial(type(self), *arguments, **named), ()
 
 
 def end_with(parent: int) -> None:

@@ -22,7 +22,7 @@ def test_kept_and_new_trees():
         visits = int(player.visits(s).max())
         after = connect4.play(s, action)
         player.observe(action, after)
-        reply = int(player._search.found().actions[0])
+        reply = int(player._last.search.found().actions[0])
         later = connect4.play(after, reply)
         player.observe(reply, later)
         total = int(player.visits(later).sum())

@@ -16,7 +16,7 @@ import pandas as pd
 from ..checks import whole
 from ..kernel.random import seed_from
 from ..players.agents import FULL_DEPTH, Agent, chance, contest, min_max
-from ..players.basic import Careless, Random
+from ..players.basic import Careless, Random, duplicate
 from ..players.saved import named, zoo
 from . import exact, ratings
 from .matches import matches, starts_all
@@ -43,7 +43,8 @@ def meet(game, first, second, games: int, seed: int):
     if isinstance(first, Agent) and isinstance(second, Agent):
         out = contest(game, first, second, games, seed)
         return np.array([out.wins, out.draws, out.losses]) / games, out.distinct
-    sides = {"a": first, "b": second}
+    # copies: threads that rate side by side have the same pool, but matches of their own
+    sides = {"a": duplicate(first), "b": duplicate(second)}
     table = matches(game, sides, _openings(game, games), 1, seed, [("a", "b")], strict=True)
     mine, other = (table[table.player == name].score.to_numpy() for name in sides)
     found = [(mine > other).mean(), (mine == other).mean(), (mine < other).mean()]

@@ -11,6 +11,7 @@ from numba import types
 
 from ..kernel.compile import kernel, pointer_call
 from ..kernel.random import random_float, random_int
+from ..processes import PerThread
 
 STATE = types.Array(types.int32, 1, "C")
 FLOATS = types.Array(types.float64, 1, "C")
@@ -215,6 +216,13 @@ def allocate(declared: dict, game=None, **sizes) -> dict:
         name: np.zeros([known.get(n, n) for n in shape], known.get(kind, kind))
         for name, (kind, *shape) in declared.items()
     }
+
+
+class Arrays(PerThread):
+    """Declared arrays of zeros as kernels work in them, in their order: each thread has its own."""
+
+    def __init__(self, declared: dict, game=None, **sizes):
+        self.arrays = tuple(allocate(declared, game, **sizes).values())
 
 
 @kernel

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..checks import boolean, fraction, is_whole, one_of, whole
 from ..files import damaged, published_file, read_learned, read_yaml, with_checksum, write_npz
-from ..games.calls import allocate
+from ..games.calls import Arrays
 from ..games.conformance import random_game
 from ..games.game import check_game
 from ..kernel.functions import LANES
@@ -243,7 +243,12 @@ class Network:
         )
         self.trainings = 0  # pieces of training that the weights may come from
         sizes = {"features": len(offset), "boards": len(maps)}
-        self._work = tuple(allocate(WORK, game, **sizes).values())
+        self._memory = Arrays(WORK, game, **sizes)
+
+    @property
+    def work(self) -> tuple:
+        """The working memory of :func:`lookup.read_action_values`, which each thread has."""
+        return self._memory.arrays
 
     @property
     def weights(self) -> np.ndarray:
@@ -260,7 +265,7 @@ class Network:
         if self.per_action:
             raise ValueError("a network of Q has no V of afterstates: ask for action_values(state)")
         player = whole(f"a player of {self.game.name}", player, 0, self.game.players - 1)
-        _, _, cells, index, boards = self._work
+        _, _, cells, index, boards = self.work
         cells[:] = self.game.board(state)
         return float(value_of(self.arrays, player, cells, index, boards))
 
@@ -274,7 +279,7 @@ class Network:
         state = game._state(state, to_move=True)
         moves, out = game.legal(state), np.zeros(game.max_legal)
         n = len(moves)
-        read_action_values(game.rules, self.arrays, state, moves, n, gamma, self._work, out)
+        read_action_values(game.rules, self.arrays, state, moves, n, gamma, self.work, out)
         return out[:n]
 
     def active(self) -> float:

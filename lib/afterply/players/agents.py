@@ -17,6 +17,7 @@ from ..kernel.compile import kernel
 from ..kernel.functions import exp
 from ..kernel.random import new_rng, random_float, random_int
 from ..networks.table import NONE, QTable, find, full, insert, read_values
+from ..processes import PerThread
 from ..search import max_n
 from ..search.max_n import TIES, MinMaxSearch
 from ..search.puct import check_base
@@ -173,7 +174,7 @@ def keep_best(rules, search, table, state):
     return True
 
 
-class BestMoves:
+class BestMoves(PerThread):
     """The best moves of every position met, by Min-Max. Source: [jamieson2022]; D14."""
 
     def __init__(self, game, depth: int = FULL_DEPTH):
@@ -207,14 +208,20 @@ _searched = lru_cache(8)(BestMoves)  # which all agents of a game share
 class Agent(Seated):
     """A player that needs no search: a kind of choice, and the table that it reads."""
 
-    def __init__(self, kind: int, net: QTable, search=None, epsilon=0.0, temperature=0.0):
-        self.game, self.kind, self.net, self.search = check_two_players(net.game), kind, net, search
+    def __init__(self, kind: int, given: QTable | BestMoves, epsilon=0.0, temperature=0.0):
+        self.game, self.kind, self._given = check_two_players(given.game), kind, given
+        self.search = given if isinstance(given, BestMoves) else None
         self.epsilon = fraction("epsilon", epsilon)
         self.temperature, self.name = float(temperature), "Agent"
 
     @property
+    def net(self) -> QTable:
+        """The table; that of a search fills while it plays, in each thread its own."""
+        return self.search.net if self.search else self._given
+
+    @property
     def identity(self) -> dict:
-        """What tells it from others; the table of a search fills while it plays."""
+        """What tells it from others."""
         net, search = self.net, self.search
         source = search.depth if search else [net.checksum(), net.settings]
         return {**self.kernel_policy._asdict(), "name": self.name, "source": source}
@@ -271,7 +278,7 @@ def min_max(game, ties: str = "first", depth: int = FULL_DEPTH, epsilon: float =
     """
     one_of("ties", ties, ("first", "random")), whole("depth", depth, FULL_DEPTH)
     search = _searched(check_two_players(game), depth)
-    return Agent(FIRST if ties == "first" else UNIFORM, search.net, search, epsilon)
+    return Agent(FIRST if ties == "first" else UNIFORM, search, epsilon)
 
 
 @kernel

@@ -1,10 +1,12 @@
 """Perfect ConnectFour: the opponents AB and AB-DL, and the engine that answers them.
 
 The engine BitBully (AGPL-3) is an optional extra, imported when the first question is asked; there
-is one per process (about 240 MB). The score of a move is the number of stones that the winner will
-have left, plus one; negative if the player who makes it loses, 0 in a draw.
+is one per process (about 240 MB), which threads ask one after the other. The score of a move is the
+number of stones that the winner will have left, plus one; negative if the player who makes it
+loses, 0 in a draw.
 """
 
+import threading
 from functools import cache, lru_cache
 
 import numpy as np
@@ -21,6 +23,7 @@ BOOK = "12-ply-dist"  # the other books have no distances, so AB-DL would be wro
 REMEMBERED = 1 << 20  # answers, at most
 FULL_COLUMN = -128  # score of a full column
 COLUMN = 2 ** (ROWS + 1) - 1
+_asking = threading.Lock()  # whoever asks the engine holds it from the first word to the answer
 
 
 def knows(game) -> bool:
@@ -102,19 +105,21 @@ def _placed(stones: int, mirrored: bool, height: int = ROWS + 1) -> int:
 
 @lru_cache(REMEMBERED)
 def _scores(taken, mine, free) -> list:
-    core, board = _engine()
-    board.setRawState(taken, mine, free)
-    return [max(FULL_COLUMN, score) for score in core.scoreMoves(board)]
+    with _asking:
+        core, board = _engine()
+        board.setRawState(taken, mine, free)
+        return [max(FULL_COLUMN, score) for score in core.scoreMoves(board)]
 
 
 @lru_cache(REMEMBERED)
 def _best(taken, mine, free, exact) -> tuple[int, tuple]:
-    core, board = _engine()
-    board.setRawState(taken, mine, free)
-    found = core.mtdf(board, 0) if exact else int(np.sign(core.nullWindow(board)))
-    lost = not exact and found < 0  # then every move reaches it
-    legal = [c for c in range(COLUMNS) if board.isLegalMove(c)]
-    return found, tuple(c for c in legal if lost or _reaches(core, board, c, found))
+    with _asking:
+        core, board = _engine()
+        board.setRawState(taken, mine, free)
+        found = core.mtdf(board, 0) if exact else int(np.sign(core.nullWindow(board)))
+        lost = not exact and found < 0  # then every move reaches it
+        legal = [c for c in range(COLUMNS) if board.isLegalMove(c)]
+        return found, tuple(c for c in legal if lost or _reaches(core, board, c, found))
 
 
 def _reaches(core, board, column, wanted) -> bool:

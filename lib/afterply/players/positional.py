@@ -7,7 +7,15 @@
 import numpy as np
 
 from ..checks import one_of
-from ..games.calls import call_board, call_legal, call_over, call_play, call_player, copy_into
+from ..games.calls import (
+    Arrays,
+    call_board,
+    call_legal,
+    call_over,
+    call_play,
+    call_player,
+    copy_into,
+)
 from ..kernel.compile import kernel
 from .basic import BestValue
 
@@ -27,6 +35,13 @@ BENCH = (  # one row of the board a line
 # the other three are its mirror images
 QUARTER = ((100, -25, 10, 5), (-25, -25, 2, 2), (10, 2, 5, 1), (5, 2, 1, 2))
 HEUR = tuple(weight for row in QUARTER + QUARTER[::-1] for weight in row + row[::-1])
+
+WORK = {
+    "moves": ("int32", "max_legal"),
+    "after": ("int32", "size"),
+    "cells": ("int32", "cells"),
+    "out": ("float64", "max_legal"),
+}
 
 
 @kernel
@@ -73,14 +88,14 @@ class Positional(BestValue):
         if game.players != 2 or game.cells != len(self.weights):
             known = f"{len(self.weights)} cells of two players"
             raise ValueError(f"{self.name} weighs {known}: {game!r}")
-        sizes = game.max_legal, game.size, game.cells
-        self._work = (*(np.zeros(n, np.int32) for n in sizes), np.zeros(game.max_legal))
+        self._memory = Arrays(WORK, game)
 
     def values(self, state) -> np.ndarray:
         """Return the weight sum of every legal action."""
         state = self.game._state(state, to_move=True)
-        n = weigh_moves(self.game.rules, state, self.weights, self.original, *self._work)
-        return self._work[-1][:n].copy()
+        work = self._memory.arrays
+        n = weigh_moves(self.game.rules, state, self.weights, self.original, *work)
+        return work[-1][:n].copy()
 
 
 def Bench(bench_perspective: str = "original") -> Positional:

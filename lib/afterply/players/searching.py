@@ -54,17 +54,20 @@ class MCTS(Player):
 
     def search(self, state) -> mcts.SearchResult:
         """Return the search from a state, whose chance depends on the match and the state only."""
-        key = np.ascontiguousarray(state, np.int32).tobytes().hex()
-        if self.found is None or self.found[0] != key:
+        return self._search(state)[1]
+
+    def _search(self, state) -> tuple:
+        key, found = np.ascontiguousarray(state, np.int32).tobytes().hex(), self.found
+        if found is None or found[0] != key:
             root, seed = mcts.running_state(self.game, state), seed_from(self.seed, "search", key)
-            self.found = key, self.memory.run(root, self.iterations, seed)
-        return self.found[1]
+            found = self.found = key, self.memory.run(root, self.iterations, seed)
+        return found
 
     def choose(self, state) -> int:
         """Return the action with the best mean."""
-        found = self.search(state)
+        key, found = self._search(state)
         worth = np.where(found.visits > 0, self.values(state), -np.inf)
-        ties = new_rng(seed_from(self.seed, "ties", self.found[0]))
+        ties = new_rng(seed_from(self.seed, "ties", key))
         return int(found.actions[pick_best(worth, ties)])
 
     def values(self, state) -> np.ndarray:

@@ -5,8 +5,17 @@ import numpy as np
 from ..checks import boolean, seed_number, whole
 from ..games.game import check_game
 from ..kernel.random import seed_from
+from ..processes import PerThread
 from ..search.puct import MAX_ITERATIONS, Search, parameters
 from .basic import Player
+
+
+class _Last(PerThread):
+    """The last search of a thread, what it was asked, and how far the match had come then."""
+
+    def __init__(self):
+        self.search = self.asked = self.match = None
+        self.steps = self.trainings = 0  # steps: of the match
 
 
 class Wrapped(Player):
@@ -83,18 +92,16 @@ class Wrapped(Player):
         if self.game is not None:
             parameters(check_game(self.game, "a wrapped agent"), base, self.settings)
         self.name, self.seed = f"Wrapped-{self.iterations}", 0
-        self._search, self._asked, self._steps, self._trainings = None, None, [], 0
+        self._steps, self._last = [], _Last()
 
     def __getstate__(self):  # a copy, for another seat or process, has a tree of its own
-        fresh = {"_search": None, "_asked": None, "_steps": [], "_trainings": 0}
-        return self.__dict__ | fresh
+        return self.__dict__ | {"_steps": [], "_last": _Last()}
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match with a new tree."""
         if self.game is not check_game(game, "a wrapped agent"):
             parameters(game, self.base, self.settings)
-            self._search = None
-        self.game, self.seed, self._asked, self._steps = game, seed_number(seed), None, []
+        self.game, self.seed, self._steps = game, seed_number(seed), []
 
     def observe(self, action, state):
         """Remember a move, along which the tree is kept."""
@@ -108,21 +115,25 @@ class Wrapped(Player):
         if self.game is None:
             raise ValueError("this agent does not say what it plays: give Wrapped(..., game=...)")
         state, trainings = self.game._state(state), getattr(self.base, "trainings", 0)
-        if trainings != self._trainings:
-            self._asked, self._trainings = None, trainings
-        if self._asked is not None and not self._steps and np.array_equal(self._asked, state):
-            return self._search
-        if self._search is None:
-            self._search = Search(self.game, self.base, self.iterations, **self.settings)
-        steps = [(None, self._asked), *self._steps] if self._asked is not None else []
+        last, match = self._last, self._steps
+        if last.match is not match or last.trainings != trainings:
+            last.asked, last.steps, last.match, last.trainings = None, 0, match, trainings
+        now = len(match)
+        steps = match[last.steps : now]  # since the last search
+        if last.asked is not None and not steps and np.array_equal(last.asked, state):
+            return last.search
+        if last.search is None or last.search.game is not self.game:
+            last.search = Search(self.game, self.base, self.iterations, **self.settings)
+        steps = [(None, last.asked), *steps] if last.asked is not None else []
         follows = self.tree_reuse and steps and np.array_equal(steps[-1][1], state)
-        if not (follows and self._search.follow(steps[1:])):
+        if not (follows and last.search.follow(steps[1:])):
             key = np.ascontiguousarray(state, np.int32).tobytes().hex()
-            self._search.plant(state, seed_from(self.seed, "search", key))
-        self._asked, self._steps = None, []  # an interrupted search is not taken for a finished one
-        self._search.run(self.iterations)
-        self._asked = state.copy()
-        return self._search
+            last.search.plant(state, seed_from(self.seed, "search", key))
+        # an interrupted search is not taken for a finished one
+        last.asked, last.steps = None, now
+        last.search.run(self.iterations)
+        last.asked = state.copy()
+        return last.search
 
     def choose(self, state) -> int:
         """Return the most visited action. Source: [scheiermann2022] Sec. II-B; D4."""

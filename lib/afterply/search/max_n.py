@@ -22,6 +22,7 @@ from ..games import calls
 from ..games.conformance import LESS, TOLERANCE, not_opposite
 from ..games.game import check_game
 from ..kernel.compile import kernel
+from ..processes import PerThread
 
 __all__ = ["MinMaxSearch", "Solution", "solve", "values"]
 
@@ -318,7 +319,7 @@ def alpha_beta(rules, line, ply, remaining, alpha, beta):
     return best
 
 
-class MinMaxSearch:
+class MinMaxSearch(PerThread):
     """Alpha-beta to a depth, for two players with opposite rewards and without chance.
 
     ValueError if rewards are not opposite: in random games, or later in what is searched.

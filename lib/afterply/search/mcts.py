@@ -25,6 +25,7 @@ from ..kernel.compile import kernel
 from ..kernel.functions import log
 from ..kernel.link import Linked
 from ..kernel.random import new_rng, random_int
+from ..processes import PerThread
 
 __all__ = ["SearchResult", "search"]
 
@@ -241,7 +242,7 @@ class SearchResult(NamedTuple):
     values: np.ndarray  # float64 [num_legal, players]: mean final reward, NaN where never tried
 
 
-class TreeSearch:
+class TreeSearch(PerThread):
     """A tree and its working memory, for searches of at most `iterations` one after another."""
 
     def __init__(self, game, iterations, **limits):

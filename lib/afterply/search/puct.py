@@ -39,6 +39,7 @@ from ..kernel.link import Linked
 from ..kernel.random import new_rng
 from ..networks import lookup
 from ..networks.ntuple import Network
+from ..processes import PerThread
 from .mcts import CHUNK, MAX_ITERATIONS, NONE, ROOT, TERMINAL, depth_limit, running_state
 
 __all__ = ["Found", "Search", "Step"]
@@ -641,8 +642,8 @@ class Step(NamedTuple):
     value: float
 
 
-class Search:
-    """A tree around one base agent: plant it, run it, follow the moves.
+class Search(PerThread):
+    """A tree around one base agent: plant it, run it, follow the moves; in each thread another one.
 
     Two players must have opposite rewards. `base`, a Network, an object with
     ``action_values(state)``, or a function ``state -> values``, gives r + gamma V of every legal

@@ -400,7 +400,7 @@ def _backend(dask):
     except (OSError, ValueError, TypeError) as error:
         raise ConnectionError(
             f"no Dask scheduler answers at {dask!r}: start one with 'dask scheduler' and workers"
-            f" with 'dask worker {dask}', or leave DASK empty"
+            f" with 'dask worker --nthreads 1 {dask}', or leave DASK empty"
         ) from error
     options = {"client": client, "wait_for_workers_timeout": WORKERS_SECONDS}
     with client, client.as_current(), joblib.parallel_config(backend="dask", **options):

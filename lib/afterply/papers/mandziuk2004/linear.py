@@ -24,7 +24,7 @@ import hashlib
 import numpy as np
 
 from ...checks import one_of, whole
-from ...games.calls import call_legal, call_over, call_play, call_score, copy_into
+from ...games.calls import Arrays, call_legal, call_over, call_play, call_score, copy_into
 from ...games.rules import count
 from ...games.rules.giveaway import ALL, bits_of, down, down_left, down_right, up, up_left, up_right
 from ...kernel.compile import kernel
@@ -46,6 +46,11 @@ WON = 1e300  # its activation: beyond every w.phi
 MAX_DEPTH = 64
 BASIC, PATTERNS = 8, 16  # V1: counts up to BASIC raw, those from PATTERNS on as differences
 RAW = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11])  # V2
+WORK = {
+    "counts": ("int64", 2, NUM_FEATURES),
+    "phi": ("float64", NUM_FEATURES),
+    "score": ("float64", 2),
+}
 
 
 def _bits(*squares):
@@ -178,7 +183,7 @@ class Linear:
         self.trainings = 0  # pieces of training that the weights may come from
         self.results = np.zeros(0, np.int8)  # of its training games: 2 = won, 1 = drawn, 0 = lost
         self.run = 0  # number of its training: opponents for a test belong to its group of ten
-        self._work = np.zeros((2, NUM_FEATURES), np.int64), np.zeros(NUM_FEATURES), np.zeros(2)
+        self._memory = Arrays(WORK)
 
     def _seen(self, state, owner):
         state = self.game._state(state)
@@ -186,23 +191,23 @@ class Linear:
 
     def phi(self, state, owner: int | None = None) -> np.ndarray:
         """Return the features of a state, float64[22]; `owner`: by default the player to move."""
-        (state, owner), (counts, phi, _) = self._seen(state, owner), self._work
+        (state, owner), (counts, phi, _) = self._seen(state, owner), self._memory.arrays
         features(self.kind, *map(bits_of, state[:3]), owner, counts, phi)
         return phi.copy()
 
     def value(self, state, owner: int | None = None) -> float:
         """Return V of a state for its owner (default: the player to move), without any search."""
-        state, owner = self._seen(state, owner)
-        return _value_at(self.game.rules, self.kind, self.weights, owner, state, *self._work)
+        (state, owner), work = self._seen(state, owner), self._memory.arrays
+        return _value_at(self.game.rules, self.kind, self.weights, owner, state, *work)
 
     def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
         """Return V of every afterstate for the player to move, float64[num_legal]; no `gamma`."""
         game, state = self.game, self.game._state(state)
         if game.over(state):
             return np.zeros(0)
-        memory = state.copy(), np.zeros(game.max_legal, np.int32), np.zeros(game.max_legal)
-        n = _action_values(game.rules, self.kind, self.weights, state, *memory, *self._work)
-        return memory[-1][:n]
+        out, work = np.zeros(game.max_legal), self._memory.arrays
+        memory = state.copy(), np.zeros(game.max_legal, np.int32), out, *work
+        return out[: _action_values(game.rules, self.kind, self.weights, state, *memory)]
 
     def with_weights(self, weights, depth: int | None = None) -> "Linear":
         """Return another vector that is used in the same way, or with another look-ahead."""

@@ -12,7 +12,15 @@ from collections import namedtuple
 
 import numpy as np
 
-from ...games.calls import allocate, call_over, call_play, call_player, call_score, call_start
+from ...games.calls import (
+    Arrays,
+    allocate,
+    call_over,
+    call_play,
+    call_player,
+    call_score,
+    call_start,
+)
 from ...games.rules.giveaway import NONE, bits_of, directions, jumpers, lowest, moved, steppers
 from ...kernel.compile import kernel
 from ...kernel.random import new_rng, random_float, random_int, seed_from
@@ -219,7 +227,12 @@ class Player(Seated):
 
     def __init__(self, net):
         self.net, self.rng = net, new_rng(0)
-        self.tree, self._first = searching(net)
+        self._memory, self._first = Arrays(TREE, levels=net.depth + SPARE), searching(net)[1]
+
+    @property
+    def tree(self) -> Tree:
+        """What the last search of this thread has left."""
+        return Tree(*self._memory.arrays)
 
     def choose(self, state) -> int:
         """Return the first of the best actions."""
@@ -230,7 +243,8 @@ class Player(Seated):
         if self.net.game.over(state):
             return np.zeros(0)
         self._search(state, None, EVERY)
-        return np.array([value_of(v) for v in self.tree.values[: self.tree.found[TRIED]]])
+        tree = self.tree
+        return np.array([value_of(v) for v in tree.values[: tree.found[TRIED]]])
 
     def best(self, state, owner: int | None = None) -> tuple[float, int]:
         """Return V for the owner (default: the player to move), and the chosen action."""
