@@ -32,6 +32,14 @@ These words mean the same everywhere::
     path    name of a file, a text or a Path
 """
 
+import sys
+
+if sys.flags.optimize > 1:
+    raise ImportError(
+        "python -OO leaves no docstrings, which are the help of commands and tables of games, and"
+        " by which home-made code has its version: use python -O, or unset PYTHONOPTIMIZE"
+    )
+
 __all__ = ["adapters", "arena", "evaluators", "games", "kernel", "learners"]
 __all__ += ["networks", "papers", "players", "screen", "search", "studies"]
 

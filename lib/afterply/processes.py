@@ -1,8 +1,9 @@
-"""Processes that work for another one and do not outlive it, and threads that work side by side."""
+"""Processes that work for another one, threads side by side, and how much memory there is."""
 
 import functools
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -47,3 +48,10 @@ def work_for(parent: int) -> None:
     if threading.current_thread() is threading.main_thread() and os.getpid() != parent:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         end_with(parent)
+
+
+def memory() -> int:
+    """Return the bytes of memory of this computer; a system that does not say it sets no limit."""
+    if not hasattr(os, "sysconf"):  # Windows
+        return sys.maxsize
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -124,7 +124,7 @@ def _run_here(path, profile, given=None):
     began = time.monotonic()
     try:
         made = papermill.execute_notebook(
-            str(path),
+            re.sub("([{}])", r"\1\1", str(path)),  # a format, for papermill
             None,
             parameters=profile_parameters(path, profile, given),
             kernel_name="python3",

@@ -5,7 +5,6 @@
 
 import hashlib
 import itertools
-import os
 from collections import Counter
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..games.conformance import random_game
 from ..games.game import check_game
 from ..kernel.functions import LANES
 from ..kernel.random import new_rng, random_int
+from ..processes import memory
 from .lookup import TABLES, Net, read_action_values, value_of
 
 __all__ = ["Network", "load", "make_tuples"]
@@ -202,13 +202,12 @@ class Network:
         one_of("precision", precision, ("float32", "float64"))
         num_actions = game.actions if per_action else 0
         stride, offset, size = _layout(game, self.tuples, maps, max(1, num_actions))
-        room = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         num_weights = size * (1 if shared_tables else game.players)
         needed = num_weights * np.dtype(precision).itemsize * (3 if tc_init > 0 else 1)
-        if size >= 2**32 or needed > room:
+        if size >= 2**32 or needed > memory():
             raise ValueError(
-                f"{size:,} table entries per player do not fit 32-bit indices or the memory of"
-                f" {room / 2**30:.0f} GiB: use fewer or shorter tuples, such as"
+                f"{size:,} table entries per player do not fit 32-bit indices, or all"
+                f" {needed / 2**30:,.1f} GiB not the memory: use fewer or shorter tuples, such as"
                 " {'random_walk': 30, 'length': 6}"
             )
         counters = _table(2 * num_weights if tc_init > 0 else 0, tc_init, precision)

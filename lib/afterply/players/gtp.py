@@ -35,13 +35,15 @@ class Engine:
 
     late = "allow more (timeout=...) or lower its level"
     ended = "type that in a terminal"
+    environment = {}  # of its process, beyond ours
 
     def __init__(self, command, timeout: float = TIMEOUT):
         self.command, self.timeout, self.unread = shlex.join(command), float(timeout), b""
         pipe = subprocess.PIPE
         pipes = {"stdin": pipe, "stdout": pipe, "stderr": subprocess.DEVNULL, "bufsize": 0}
+        environment = os.environ | self.environment
         try:
-            self.process = subprocess.Popen(command, **pipes)
+            self.process = subprocess.Popen(command, env=environment, **pipes)
         except OSError as error:
             raise self.error(f"cannot be started: {error.strerror or error}") from error
         self.stop = weakref.finalize(self, _end, self.process, os.getpid())

@@ -26,7 +26,7 @@ from .basic import wrap
 from .gtp import Engine, EngineError
 
 START = 60.0  # seconds to load a file, and for its first move of all: something may be compiled
-ONE_THREAD = [f"{name}_NUM_THREADS=1" for name in ("OMP", "OPENBLAS", "NUMBA")]
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "NUMBA")}
 
 
 class Process(Engine):
@@ -34,10 +34,11 @@ class Process(Engine):
 
     late = "it must answer sooner"
     ended = "it ended the process, or its memory was not enough"
+    environment = ONE_THREAD
 
     def __init__(self, path, megabytes):
         self.name, program = path.name, [sys.executable, "-m", __name__]
-        super().__init__(["env", *ONE_THREAD, *program, str(path), str(megabytes)])
+        super().__init__([*program, str(path), str(megabytes)])
 
     def error(self, words) -> EngineError:
         """Return an error that names the file."""

@@ -22,7 +22,6 @@ levels as moves were played, and what counted -1 beyond the former limit keeps t
 the limit no state is looked at, not even whether it ends the game (D7).
 """
 
-import os
 import sys
 from collections import namedtuple
 from typing import NamedTuple
@@ -39,7 +38,7 @@ from ..kernel.link import Linked
 from ..kernel.random import new_rng
 from ..networks import lookup
 from ..networks.ntuple import Network
-from ..processes import PerThread
+from ..processes import PerThread, memory
 from .mcts import CHUNK, MAX_ITERATIONS, NONE, ROOT, TERMINAL, depth_limit, running_state
 
 __all__ = ["Found", "Search", "Step"]
@@ -753,9 +752,8 @@ class Search(PerThread):
             nodes *= 2
         while slots < used[0] + wanted * self.game.max_legal:
             slots *= 2
-        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         # old arrays and new ones, of which each is at least twice as large
-        if slots >= 2**31 or 2 * self.nbytes > there - self.nbytes:
+        if slots >= 2**31 or 3 * self.nbytes > memory():
             raise MemoryError(
                 f"{len(self.tree.player):,} nodes of {self.game.name} fill this search tree of"
                 f" {self.nbytes / 2**30:.1f} GiB, and one twice as large has no room: ask for fewer"

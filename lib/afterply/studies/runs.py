@@ -30,7 +30,7 @@ from ..identity import identity
 from ..kernel.random import seed_from
 from ..learners.session import next_chunk
 from ..players import optional
-from ..processes import work_for
+from ..processes import memory, work_for
 from ..reports.figures import learning_curves
 from ..reports.sources import HERE, MISSING, RECORDED
 from .profiles import in_notebook, notebook
@@ -325,8 +325,7 @@ def work(runs, keep, workers: int = 1, dask: str | None = None) -> None:
 
 def _work(runs, keep, workers, dask):
     if any(getattr(e, "heavy", False) for run in runs for _, e in run.job.evaluations.values()):
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        workers = max(1, min(workers, memory // HEAVY_BYTES))
+        workers = max(1, min(workers, memory() // HEAVY_BYTES))
     kinds = {run: {run.job.what(key)[0] for key in run.due} for run in runs}
     untrained = [r for r in runs if kinds[r] != {"final"} or not r.job.checkpoint.exists()]
 
