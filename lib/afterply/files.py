@@ -5,8 +5,10 @@ Two environment variables are read here: ``AFTERPLY_DATA`` and ``AFTERPLY_REPORT
 
 import contextlib
 import hashlib
+import io
 import json
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -16,13 +18,26 @@ import yaml
 PACKAGED = Path(__file__).resolve().parent / "data"  # in a wheel: what is published with it
 
 
+def chosen_place(variable: str) -> Path | None:
+    """Return the file or folder that an environment variable names, or None.
+
+    A relative one means what it meant when it was first read: the variable then holds the whole
+    path, also for processes that are started in another folder.
+    """
+    if not os.environ.get(variable):
+        return None
+    path = Path(os.environ[variable]).expanduser().absolute()
+    os.environ[variable] = str(path)
+    return path
+
+
 def data_directory() -> Path:
     """Return the repository's ``data`` directory; ``AFTERPLY_DATA`` overrides it.
 
     Of a package that is installed from a wheel it is in the current directory, and need not exist.
     """
-    chosen = os.environ.get("AFTERPLY_DATA")
-    path = Path(chosen).expanduser() if chosen else Path(__file__).resolve().parents[2] / "data"
+    chosen = chosen_place("AFTERPLY_DATA")
+    path = chosen or Path(__file__).resolve().parents[2] / "data"
     if not chosen and not path.is_dir() and PACKAGED.is_dir():
         return Path.cwd() / "data"
     if not path.is_dir():
@@ -41,8 +56,11 @@ def published_file(name: str) -> Path:
 
 def reports_directory() -> Path:
     """Return the directory for reports, beside ``data``; ``AFTERPLY_REPORTS`` overrides it."""
-    chosen = os.environ.get("AFTERPLY_REPORTS")
-    return Path(chosen).expanduser() if chosen else data_directory().parent / "reports"
+    return chosen_place("AFTERPLY_REPORTS") or data_directory().parent / "reports"
+
+
+for _variable in ("AFTERPLY_DATA", "AFTERPLY_REPORTS"):  # before anybody changes the folder
+    chosen_place(_variable)
 
 
 def file_digest(path) -> str:
@@ -77,23 +95,54 @@ def writable(directory: Path, remedy: str) -> Path:
 
 @contextlib.contextmanager
 def replacing(path):
-    """Open a temporary file that takes the place of `path` when all is written, else goes."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """Open a temporary file that takes the place of `path` when all is written, else goes.
+
+    Of a link the target is replaced, not the link; a device or a pipe is written as it is.
+    """
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
+        if _is_stream(path):
+            whole = io.BytesIO()  # many have no places, to which a writer of archives goes back
+            yield whole
+            with _opened(path) as stream:
+                stream.write(whole.getbuffer())
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
         with open(temporary, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())  # or a power cut leaves an empty file of this name
-        os.replace(temporary, path)
+        os.replace(temporary, target)
     except BaseException as error:  # a full disk, Ctrl-C
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError):
+        if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
             why = f"{path} cannot be written ({error.strerror}): make room there"
             raise OSError(f"{why}, or choose another place") from error
         raise
+
+
+def _printed(path):
+    """Return which of our own streams a path is, as /dev/stdout is one, or None."""
+    for own in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, OSError, ValueError):  # it has no file, or no path
+            if os.path.samestat(os.stat(path), os.fstat(own.fileno())):
+                return own
+    return None
+
+
+def _is_stream(path) -> bool:
+    """Return whether a path is a device or a pipe, or where we print, be that a file."""
+    path = Path(path)
+    return path.exists() and not (path.is_file() or path.is_dir()) or _printed(path) is not None
+
+
+def _opened(path):
+    if own := _printed(path):
+        own.flush()
+        return os.fdopen(os.dup(own.fileno()), "wb")  # goes on where we are
+    return open(path, "wb")
 
 
 def write_text(path, text: str) -> None:

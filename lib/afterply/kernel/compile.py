@@ -29,8 +29,14 @@ from numba.core.ccallback import CFunc
 from numba.core.compiler import CompileResult
 from numba.extending import intrinsic
 
-from ..files import replacing, writable
+from ..files import chosen_place, replacing, writable
 from .source import PACKAGE, import_closure, source_hash
+
+if numba.config.DISABLE_JIT:
+    raise ImportError(
+        "NUMBA_DISABLE_JIT leaves no machine code, by whose addresses kernels call rules: unset it;"
+        " to look inside a kernel write print(...) there, or run it by its py_func(...)"
+    )
 
 KEEP = 5  # states of a file whose machine code is kept
 # forceinline: a call that LLVM does not inline passes every named tuple of arrays as some 200
@@ -47,9 +53,8 @@ for _name in SEEN:
 
 def cache_root() -> Path:
     """Return the directory of all machine code: ``AFTERPLY_CACHE``, or in the user's cache."""
-    chosen = os.environ.get("AFTERPLY_CACHE")
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(chosen).expanduser() if chosen else Path(base).expanduser() / "afterply"
+    return chosen_place("AFTERPLY_CACHE") or Path(base).expanduser().absolute() / "afterply"
 
 
 CACHE_DIR = writable(

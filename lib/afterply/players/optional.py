@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 
 from ..checks import one_of
+from ..files import chosen_place
 
 ENGINES = ("bitbully", "gtp-rhino", "edax")
 ORACLES = ("jax", "pgx", "rust_reversi")  # independent rules of games; only tests import them
@@ -53,9 +54,8 @@ def rhino_program() -> str:
 
 def edax_files() -> tuple[str, Path]:
     """Return program ("" if nobody named it in the variable EDAX) and weights of Edax."""
-    given = "" if hidden("edax") else os.environ.get("EDAX", "")
-    program = Path(given).expanduser().absolute()
+    program = None if hidden("edax") else chosen_place("EDAX")
     places = "data/eval.dat", "eval.dat", "../data/eval.dat"
-    beside = [program.parent / place for place in places]
+    beside = [(program or Path()).parent / place for place in places]
     weights = next((file for file in beside if file.exists()), beside[0])
-    return str(program) if given else "", weights
+    return str(program or ""), weights

@@ -51,6 +51,7 @@ def build(folder: Path, source: bool = True, played=()) -> list[str]:
         known.setdefault(origin, path)
         if kind == "notebook":  # as it was executed
             known[f"reports/{path.removesuffix('.html')}.ipynb"] = path
+    folder = folder.resolve()  # a link stays, what it leads to is emptied
     shutil.rmtree(folder, ignore_errors=True)
     for _, title, path, origin, kind, body in pages:
         body = re.sub(r"<(h[123])>(.*?)</", _with_id, body)
