@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from afterply import games, players
+from afterply.checks import to_install
 from afterply.commands import cli
 from afterply.files import data_directory
 from benchmarks import run as bench
@@ -48,6 +49,21 @@ def test_an_agent_is_trained_written_and_plays_a_match(capsys, tmp_path):
     assert status == 0 and "max-n:15" in out and "random (2)" in out
 
 
+def test_players_of_one_name_are_told_apart(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    words = ["a/x.npz", "b/x.npz", "b/x.npz", "random", "y.npz", "a/random", "10:30.npz:2", "x (2)"]
+    names = ["a/x.npz", "b/x.npz", "b/x.npz (2)", "random", "y.npz", "a/random", "10:30.npz:2"]
+    assert cli._told_apart(words) == [*names, "x (2)"]
+    assert cli._told_apart(["x", "x (2)", "x"]) == ["x", "x (2)", "x (3)"]
+    for file in ("a/x.npz", "b/x.npz"):
+        players.zoo("tictactoe").save(file)
+    status, out, _ = run(
+        capsys, "match", "tictactoe", "a/x.npz", "b/x.npz", "random", "--episodes", 1
+    )
+    ratings = out.split("\n\n")[0]
+    assert status == 0 and all(f" {name} " in ratings for name in ("a/x.npz", "b/x.npz", "random"))
+
+
 def test_a_game_is_played_at_the_keyboard(capsys, monkeypatch):
     answers = iter(["v", "b2", "q"])
     monkeypatch.setattr("builtins.input", lambda text: next(answers))
@@ -64,7 +80,7 @@ def test_a_game_is_played_at_the_keyboard(capsys, monkeypatch):
         ("match nim random lost.npz", "there is no file lost.npz"),
         ("train nim --learner guess", "there is no learner 'guess'"),
         ("train nim --set alhpa=1", "did you mean 'alpha'"),
-        ("docs", "needs the package 'pdoc': pip install 'afterply[docs]'"),
+        ("docs", f"needs the package 'pdoc': {to_install('docs')}"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line_without_a_traceback(capsys, monkeypatch, words, said):

@@ -4,6 +4,7 @@ import importlib
 import inspect
 import pkgutil
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,7 +18,7 @@ from afterply.networks.table import QTable
 from afterply.papers.mandziuk2004 import linear_search
 from afterply.papers.mandziuk2004.linear import Linear
 from afterply.players import agents, gtp, optional, perfect, positional
-from afterply.players.saved import named
+from afterply.players.saved import named, word_for
 
 TICTACTOE, OTHELLO, NIM = games.load("tictactoe"), games.load("othello"), games.load("nim")
 GIVEAWAY = games.load("giveaway")
@@ -207,6 +208,42 @@ def test_wrap_and_duplicate():
 def test_words_name_players_and_wrong_ones_are_errors():
     for word, name in (("mcts:20", "MCTS-20"), ("zoo:5", "zoo tictactoe, 5 iterations")):
         assert named(TICTACTOE, word).name == name
-    for word in ("mcts:x", "random:3"):
-        with pytest.raises(ValueError, match=word.partition(":")[2]):
+    wrong = {"mcts:x": "'x' in 'mcts:x' is no whole number", "random:3": "names no player"}
+    wrong |= {"elo": "names no player", "zoo:5:5": "names no player", "zoo:²": "no whole number"}
+    for word, said in wrong.items():
+        with pytest.raises(ValueError, match=said):
             named(TICTACTOE, word)
+
+
+NAMES = ["mine.npz", "run 10:30.npz", "mcts:5.npz", "-x.npz", "mine", "random", "mcts:5", "5:5"]
+NAMES += ["zoo", "x.npz:20", "{a} $HOME;'.npz", "deep/mine.npz", "deep/zoo:3", "x.npz.part"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_of_a_file_has_a_word_that_finds_it(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    Path("deep").mkdir()
+    players.zoo("tictactoe").save(name)
+    checksum = players.zoo("tictactoe").net.checksum()
+    for place in (name, tmp_path / name):
+        word = word_for(place)
+        assert named(TICTACTOE, word).net.checksum() == checksum
+        alone = named(TICTACTOE, word).name
+        assert named(TICTACTOE, f"{word}:7").name == f"{alone}, 7 iterations"
+        assert not word.startswith("-")  # else a command takes it for an option
+
+
+def test_a_word_that_could_be_two_files_or_misses_its_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    players.zoo("tictactoe").save("mine.npz")
+    for word, said in (
+        ("mine", "there is no file mine, but mine.npz: write that"),
+        ("mine:20", "there is no file mine, but mine.npz"),
+        ("yours.npz:20", "there is no file yours.npz"),
+        (".", "'.' names no player"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            named(TICTACTOE, word)
+    players.zoo("tictactoe").save("mine.npz:20")
+    with pytest.raises(ValueError, match="'mine.npz:20' is a file, and 'mine.npz' .*rename one"):
+        named(TICTACTOE, "mine.npz:20")

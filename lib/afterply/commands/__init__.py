@@ -1,12 +1,18 @@
 """The two command lines: ``afterply`` (`cli`), and what is behind the Makefile (`reproduce`)."""
 
 import argparse
+import contextlib
 import inspect
+import os
+import shlex
+import shutil
 import signal
 import sys
 import threading
+from pathlib import Path
 
 INTERRUPTED = 130
+UNHEARD = 141  # nobody reads what is printed any more, as after | head: what a shell says of it
 AGAIN = 0.05  # seconds until Ctrl-C is tried again
 
 
@@ -42,13 +48,41 @@ def pairs(words, value) -> dict:
     return {name: value(text) for name, _, text in (word.partition("=") for word in words)}
 
 
-def run_command(program: str, functions, words=None, more: str = "") -> int:
-    """Call the one of some functions that a command line names; return the exit status."""
+def typed(*words) -> str:
+    """Return a command line of this program that can be typed where it was started."""
+    main, started = sys.modules["__main__"], sys.argv[0]
+    program = ["afterply"]
+    if getattr(main, "__spec__", None) and main.__spec__.name.startswith(__name__):
+        program = [sys.executable, "-m", main.__spec__.name]
+    elif Path(started).stem == "afterply" and shutil.which("afterply") != started:
+        program = [started]
+    return shlex.join([*program, *map(str, words)])
+
+
+def run_command(program: str, functions, words=None, more=str) -> int:
+    """Call the one of some functions that a command line names; return the exit status.
+
+    The help of all of them ends with what the function `more` returns.
+    """
+    for name, mode in {"stdin": "r", "stdout": "w", "stderr": "w"}.items():
+        if getattr(sys, name) is None:  # closed, as by <&-
+            setattr(sys, name, open(os.devnull, mode))
     before = signal.getsignal(signal.SIGINT)
     if heard := before is signal.default_int_handler:  # else it is ignored, or somebody else's
         signal.signal(signal.SIGINT, _interrupt)
     try:
-        return _run(program, functions, words, more)
+        try:
+            return _run(program, functions, words, more)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _let_go()
+        return UNHEARD
+    except OSError as error:  # no room for what is printed
+        _let_go()
+        with contextlib.suppress(OSError):
+            print(f"{program}: what is printed has no place: {error}", file=sys.stderr)
+        return 2
     except (KeyboardInterrupt, EOFError) as stop:
         stop.arrived = True
         print("\nStopped. The same command goes on from what was finished.", file=sys.stderr)
@@ -58,10 +92,35 @@ def run_command(program: str, functions, words=None, more: str = "") -> int:
             signal.signal(signal.SIGINT, before)
 
 
+def _let_go():
+    """Let what cannot be printed go, so that Python does not try once more at its end."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            with contextlib.suppress(OSError, ValueError), open(os.devnull, "wb") as nothing:
+                os.dup2(nothing.fileno(), stream.fileno())
+
+
 def _run(program, functions, words, more):
+    name = ""
+    try:
+        name, command, given = _understood(program, functions, words, more)
+        return command(*given.args, **given.kwargs) or 0
+    except BrokenPipeError:
+        raise
+    except (ValueError, ImportError, OSError) as error:
+        print(f"{' '.join([program, name]).strip()}: {error}", file=sys.stderr)
+        return 2
+
+
+def _understood(program, functions, words, more):
+    """Return the name of a command, its function, and what it is given."""
     # its docstring is the help, before `more`; parameters with a default are options, False is a
     # switch, and an option with () may be repeated
-    layout = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": more}
+    asked = {"-h", "--help"} & {*(sys.argv[1:] if words is None else words)}
+    layout = {"formatter_class": argparse.RawDescriptionHelpFormatter}
+    layout["epilog"] = more() if asked else ""
     parser = argparse.ArgumentParser(program, **layout)
     version = f"afterply {sys.modules['afterply'].__version__}"
     parser.add_argument("--version", action="version", version=version)
@@ -86,8 +145,4 @@ def _run(program, functions, words, more):
     name = given.pop("command")
     bound = inspect.signature(commands[name]).bind_partial()
     bound.arguments |= given
-    try:
-        return commands[name](*bound.args, **bound.kwargs) or 0
-    except (ValueError, ImportError, OSError) as error:
-        print(f"{program} {name}: {error}", file=sys.stderr)
-        return 2
+    return name, commands[name], bound

@@ -66,7 +66,7 @@ def _page(agent, out=None, other=None, learn=False):
     The agent is in a file, such as mine.npz, or that of a game's name is the published one; a game
     without one, such as hex:size=4, is played by a search. With --other there are two boards, with
     the values of either agent; with --learn one is learned in the page, of a game. Pages need a
-    linker for WebAssembly: pip install "afterply[web]".
+    linker for WebAssembly: where there is none, this says how to install it.
     """
     from ..screen import learn_page, page
 
@@ -78,9 +78,11 @@ def _page(agent, out=None, other=None, learn=False):
 
 
 def _agent(word):
+    from ..games import catalogue
     from ..players import saved
 
-    if word.endswith(".npz"):
+    is_game = catalogue.canonical(word.partition(":")[0]) in catalogue.names()
+    if word.endswith(".npz") or not is_game and Path(word).is_file():
         return saved.load(word)
     game = _game(word)
     published = saved.zoo().get(game.name, {}).get("game") == json.loads(json.dumps(game.identity))
@@ -96,8 +98,9 @@ def _train(
     --minutes a limit by the clock. The option --set gives a parameter of the learner, such as
     alpha=0.5 or alpha=1,0.5; it may be repeated. The seed is the only source of chance.
 
-    Ctrl-C is safe: what was learned is kept beside the file, and --resume goes on from there with
-    the same result. A file that exists is replaced with --force only.
+    Ctrl-C is safe, and so are the signals of a closed terminal, of Slurm and of docker stop: what
+    was learned is kept beside the file, and --resume goes on from there with the same result. A
+    file that exists is replaced with --force only.
     """
     given = pairs(set, _value)
     asked = dict(learner=learner, episodes=episodes, minutes=minutes, set=given, seed=seed)
@@ -115,11 +118,23 @@ def _match(game, *players, episodes=10, seed=0, workers=1):
     from ..arena.tournament import tournament
     from ..players.saved import named
 
-    game, found = _game(game), {}
-    for k, word in enumerate(players):
-        again, name = players[:k].count(word), word.rpartition("/")[2]
-        found[f"{name} ({again + 1})" if again else name] = named(game, word)
+    game = _game(game)
+    found = {name: named(game, word) for name, word in zip(_told_apart(players), players)}
     print(tournament(game, found, episodes, seed=seed, workers=workers))
+
+
+def _told_apart(words) -> list[str]:
+    """Return a name for each word of a player: of a path its end, if no other ends like this."""
+    ends, found = [word.rpartition("/")[2] for word in words], []
+    for word, end in zip(words, ends):
+        alike = {other for other, its in zip(words, ends) if its == end}
+        first = name = end if len(alike) == 1 else word
+        again = 1
+        while name in found:
+            again += 1
+            name = f"{first} ({again})"
+        found.append(name)
+    return found
 
 
 def _judge(claims, *runs, out=None):
@@ -155,6 +170,7 @@ def _docs(out=None):
     Where there is a linker for WebAssembly each published agent has a page on which it is played,
     and four games one on which an agent learns.
     """
+    from ..checks import to_install
     from ..files import reports_directory
     from ..reports import site  # needs an extra
 
@@ -164,7 +180,7 @@ def _docs(out=None):
         _write_played(folder / "play", one)
     print(f"{len(paths) + len(listed)} pages: {folder / 'index.html'}")
     if not listed:
-        print('Without pages on which the agents are played: pip install "afterply[web]"')
+        print(f"Without pages on which the agents are played: {to_install('web')}")
 
 
 def _played() -> list[dict]:
@@ -205,13 +221,14 @@ def _write_played(folder, one) -> None:
 
 def main(words=None) -> int:
     """Do what the command line says; return the exit status."""
-    words, more = sys.argv[1:] if words is None else words, ""
-    if {"-h", "--help"} & {*words}:
-        from ..players.saved import LISTED
-
-        more = f"Players are given as words:\n{LISTED}"
     functions = _games, _play, _page, _train, _match, _judge, _league, _docs
-    return run_command("afterply", functions, words, more)
+    return run_command("afterply", functions, words, _of_players)
+
+
+def _of_players() -> str:
+    from ..players.saved import LISTED
+
+    return f"Players are given as words:\n{LISTED}"
 
 
 if __name__ == "__main__":

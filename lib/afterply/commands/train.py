@@ -1,7 +1,6 @@
 """The command ``afterply train``: by games or by the clock, told as it goes, never lost."""
 
 import contextlib
-import shlex
 import shutil
 import signal
 import sys
@@ -20,8 +19,8 @@ from ..learners.adaptation import LONGEST
 from ..learners.parameters import usual
 from ..learners.session import next_chunk
 from ..players.basic import Greedy
-from ..players.saved import named, save
-from . import INTERRUPTED
+from ..players.saved import named, save, word_for
+from . import UNHEARD, typed
 
 ORDINARY = {"learner": "td", "episodes": 0, "minutes": 0.0, "set": {}, "seed": 0}
 EPISODES, ENDLESS = 10_000, 10**15  # of a learner or a game that names no number; by the clock only
@@ -30,6 +29,9 @@ CHECKPOINT_RATIO = 20  # ... and this multiple of the time it takes to write one
 CHUNK_SECONDS = 0.5  # Ctrl-C and the line of progress come between two chunks
 PROBE, SLOWER = 0.05, 0.8  # share of the time that measures the pace; how much of it will last
 STEPS, GAMES, COST = 20, 20, 0.05  # figures in a training, games for each, their share of the time
+# what ends a training that is kept; the last two are sent by Slurm and docker stop, and by a
+# terminal that is closed (not on Windows)
+STOPS = "SIGINT", "SIGTERM", "SIGHUP"
 FIRST_LINES = 5.0  # seconds between two lines where there is no terminal
 
 
@@ -39,8 +41,12 @@ def train(word: str, game, asked: dict, out=None, resume=False, force=False) -> 
     Every half minute all that is needed to go on is written to a file beside `out`.
     """
     path = Path(out or f"{game.name}.npz")
-    part = Path(f"{path}.part")
-    if path.exists() and not force:
+    if path.is_dir() or path.suffix == ".py":
+        what = "a folder" if path.is_dir() else "the name of a program"
+        raise ValueError(f"{path} is {what}: name a file such as {game.name}.npz with --out")
+    is_file = path.is_file() or not path.exists()  # else a device or a pipe
+    part = Path(f"{path if is_file else game.name + '.npz'}.part")
+    if path.is_file() and not force:
         raise ValueError(f"{path} exists: name another one with --out, or give --force")
     if part.exists() and not resume and not force:
         raise ValueError(f"{part} is a training that did not end: go on with --resume, or --force")
@@ -57,7 +63,8 @@ def train(word: str, game, asked: dict, out=None, resume=False, force=False) -> 
             except (FloatingPointError, RuntimeError) as error:
                 raise ValueError(str(error)) from error
             chunk = next_chunk(chunk, time.monotonic() - began, CHUNK_SECONDS)
-            progress.tell()
+            with _told(pressed):
+                progress.tell()
             if time.monotonic() - written >= pause:
                 before = time.monotonic()
                 save(part, session, resumable=True, training=plan)
@@ -65,37 +72,59 @@ def train(word: str, game, asked: dict, out=None, resume=False, force=False) -> 
                 pause = max(CHECKPOINT_SECONDS, CHECKPOINT_RATIO * (written - before))
             plan["seconds"] += time.monotonic() - began
             plan["cpu_seconds"] += time.process_time() - cpu
-        if not progress.over:  # Ctrl-C was pressed
+        if not progress.over:  # it was told to stop
             save(part, session, resumable=True, training=plan)
-            command = ["afterply", "train", word, *(["--out", out] if out else []), "--resume"]
-            print(f"\nKept in {part} after {session.episode:,} games. To go on:")
-            print("  " + shlex.join(command + ["--force"] * force))
-            return INTERRUPTED
+            options = [*([f"--out={out}"] if out else []), "--resume", *["--force"] * force]
+            with _told(pressed):
+                print(f"\nKept in {part} after {session.episode:,} games. To go on:")
+                print(f"  {typed('train', word, *options)}", flush=True)
+            return pressed[0]
+        save(path, session)
+        part.unlink(missing_ok=True)
     print("\n" * sys.stdout.isatty(), end="")
-    figure = progress.measure(5 * GAMES, max(2.0, COST * plan["seconds"]))
-    save(path, session)
-    part.unlink(missing_ok=True)
     minutes, seconds = divmod(round(plan["seconds"]), 60)
     spent = f"{minutes}:{seconds:02d} minutes, {plan['cpu_seconds']:,.0f} CPU seconds"
-    print(f"{path}: {session.episode:,} games of {game.name} in {spent}; {figure}")
-    print(f"To play against it: afterply play {word} --against {path}")
+    print(f"{path}: {session.episode:,} games of {game.name} in {spent}", flush=True)
+    if not pressed:  # else it has no time left
+        figure = progress.measure(5 * GAMES, max(2.0, COST * plan["seconds"]))
+        print(f"at the end {figure}")
+    if is_file:
+        print(f"To play against it: {typed('play', word, '--against', word_for(path))}")
     return 0
 
 
 @contextlib.contextmanager
 def _interruptions():
-    """Give a list in which the first Ctrl-C is noted; the second one acts at once."""
-    pressed = []
+    """Give a list in which what is to stop is noted, by its exit status.
 
-    def note(*_):
-        pressed.append(True)
-        signal.signal(signal.SIGINT, usually)
+    A second Ctrl-C acts at once; a terminal that is closed may send its signal twice.
+    """
+    pressed, usually = [], {}
 
-    usually = signal.signal(signal.SIGINT, note)
+    def note(which, _):
+        pressed.append(128 + which)
+        if which == signal.SIGINT:
+            signal.signal(which, usually[which])
+
+    for which in [getattr(signal, name) for name in STOPS if hasattr(signal, name)]:
+        before = signal.getsignal(which)
+        if which == signal.SIGINT or before is not signal.SIG_IGN:  # as nohup has it ignored
+            usually[which] = before
+            signal.signal(which, note)
     try:
         yield pressed
     finally:
-        signal.signal(signal.SIGINT, usually)
+        for which, before in usually.items():
+            signal.signal(which, before)
+
+
+@contextlib.contextmanager
+def _told(pressed):
+    """Let what is printed fail: where nobody reads it any more, the training is to stop."""
+    try:
+        yield
+    except OSError:
+        pressed.append(UNHEARD)
 
 
 def _begun(game, asked) -> tuple:

@@ -7,6 +7,7 @@ pool of :mod:`afterply.arena.rating_pool`) of the published agent at positions o
 
 import datetime
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -41,9 +42,11 @@ WORDS = {
     "perfect": "perfect play: ConnectFour (needs BitBully), or Min-Max to the end in small games",
     "FILE.npz": "an agent that session.save or `afterply train` wrote",
     "FILE.npz:N": "the same, wrapped by a search of N iterations",
+    "./FILE": "an agent in a file of any other name, also with :N",
     "FILE.py": "what a Python file calls `player`, in a process of its own",
 }
 LISTED = "\n".join(f"  {name:12} {meaning}" for name, meaning in WORDS.items())
+RESERVED = {"random", "mcts", "max-n", "min-max", "elo", "zoo", "perfect"}  # before any file
 SEARCHING = {"mcts": (MCTS, 1000), "max-n": (MaxN, 10), "min-max": (MinMax, 4)}
 CARD = Path(__file__).with_name("card.md")  # template of a model card
 TOLD_ELSEWHERE = ("name", "words", "strength", "file", "game")
@@ -245,14 +248,23 @@ def careless(agent: Saved, dial: float):
     return Careless(agent, 1.0 - dial)
 
 
+def word_for(path) -> str:
+    """Return the word by which :func:`named` finds the agent in a file, and a command its option.
+
+    >>> word_for("mine.npz"), word_for("mcts"), word_for("-5.npz"), word_for("/tmp/10:30")
+    ('mine.npz', './mcts', './-5.npz', '/tmp/10:30')
+    """
+    plain = str(path).endswith(".npz") and not str(path).startswith("-")
+    return str(path) if plain or Path(path).is_absolute() else f"./{path}"
+
+
 def named(game, word: str):
     """Return the player of a game that a word names: one of ``WORDS``, with numbers in it."""
     if word.endswith(".py"):
         return PlayerFile(word)
-    kind, _, amount = word.partition(":")
-    if amount and not amount.lstrip("-").isdigit():
-        raise ValueError(f"{amount!r} in {word!r} is no whole number")
-    number = int(amount) if amount else None
+    kind, number = word, None
+    if found := re.fullmatch("(.*):(-?[0-9]+)", word, re.DOTALL):  # a path may have colons, too
+        kind, number = found[1], int(found[2])
     if kind in SEARCHING:
         player, default = SEARCHING[kind]
         return player(default if number is None else number)
@@ -262,13 +274,29 @@ def named(game, word: str):
         return at_strength(game, number)
     if kind == "perfect" and number is None:
         return Perfect("AB") if knows(game) else agents.min_max(game, "random")
-    if kind == "zoo" or kind.endswith(".npz"):
-        if kind != "zoo" and not Path(kind).exists():
+    if kind == "zoo":
+        return _searching(zoo(game), number)
+    head, _, tail = word.partition(":")
+    if kind.endswith(".npz") or head not in RESERVED:
+        there = [file for file in dict.fromkeys([kind, word]) if Path(file).is_file()]
+        if len(there) > 1:
+            both = f"{word!r} is a file, and {kind!r} is one around which a search could be"
+            raise ValueError(f"{both}: rename one of them")
+        if there:
+            return _searching(load(there[0], game), number if there[0] == kind else None)
+        if Path(f"{kind}.npz").is_file():
+            raise ValueError(f"there is no file {kind}, but {kind}.npz: write that")
+        if kind.endswith(".npz"):
             raise ValueError(f"there is no file {kind}")
-        found = zoo(game) if kind == "zoo" else load(kind, game)
-        if number is None:
-            return found
-        wrapped = Wrapped(found.net, iterations=number)
-        wrapped.name = f"{found.name}, {number} iterations"
-        return wrapped
+    elif tail and number is None:
+        raise ValueError(f"{tail!r} in {word!r} is no whole number")
     raise ValueError(f"{word!r} names no player. There are:\n{LISTED}")
+
+
+def _searching(found: Saved, iterations: int | None):
+    """Return an agent in a file, or its search."""
+    if iterations is None:
+        return found
+    wrapped = Wrapped(found.net, iterations=iterations)
+    wrapped.name = f"{found.name}, {iterations} iterations"
+    return wrapped
