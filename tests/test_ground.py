@@ -4,13 +4,18 @@ import doctest
 import importlib
 import os
 import pkgutil
+import re
+import stat
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import afterply
-from afterply import files
+from afterply import checks, files
 from afterply.stats import fixed, printed, thousands, together, with_interval
 
 FOUND = pkgutil.walk_packages(afterply.__path__, "afterply.")
@@ -46,6 +51,95 @@ def test_what_can_not_be_written_leaves_nothing_behind(tmp_path, monkeypatch, mo
     assert (tmp_path / "old.json").read_text() == "old"
     files.write_text(tmp_path / "old.json", "new")
     assert (tmp_path / "old.json").read_text() == "new"
+
+
+def test_a_link_stays_and_its_target_is_written(tmp_path):
+    (tmp_path / "far").mkdir()
+    for name in ("there", "not yet"):
+        link, target = tmp_path / f"{name}.link", tmp_path / "far" / name
+        link.symlink_to(Path("far") / name)
+        (tmp_path / "again").unlink(missing_ok=True)
+        (tmp_path / "again").symlink_to(link)  # a link to a link
+        if name == "there":
+            target.write_text("old")
+        for path in (link, tmp_path / "again"):
+            files.write_text(path, str(path))
+            assert path.is_symlink() and not target.is_symlink()
+            assert target.read_text() == str(path)
+        assert [path.name for path in target.parent.glob(".*")] == []
+
+
+def test_devices_and_pipes_are_written_as_they_are(tmp_path):
+    files.write_npz(os.devnull, {}, {"x": np.zeros(3)})
+    assert not stat.S_ISREG(os.stat(os.devnull).st_mode)
+    pipe, heard = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    listener = threading.Thread(target=lambda: heard.append(pipe.read_bytes()))
+    listener.start()
+    files.write_npz(pipe, {"a": 1}, {"x": np.arange(3)})
+    listener.join()
+    assert stat.S_ISFIFO(os.stat(pipe).st_mode) and list(tmp_path.iterdir()) == [pipe]
+    (tmp_path / "heard.npz").write_bytes(heard[0])
+    meta, arrays = files.read_npz(tmp_path / "heard.npz")
+    assert meta == {"a": 1} and arrays["x"].tolist() == [0, 1, 2]
+
+
+def test_standard_output_goes_on_where_it_is_also_in_a_file(tmp_path):
+    script = "from afterply.files import write_text; print('before');"
+    script += "write_text('/dev/stdout', 'between\\n'); print('after')"
+    (tmp_path / "log").write_text("old\n")
+    with open(tmp_path / "log", "a") as log:
+        subprocess.run([sys.executable, "-c", script], stdout=log, check=True, env=with_library())
+    assert (tmp_path / "log").read_text() == "old\nbefore\nbetween\nafter\n"
+    piped = subprocess.run(
+        [sys.executable, "-c", script], stdout=-1, check=True, env=with_library()
+    )
+    assert piped.stdout == b"before\nbetween\nafter\n"
+
+
+def with_library(**settings):
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} | settings
+
+
+PLACES = """
+import os
+from afterply import files
+from afterply.kernel import compile
+from afterply.players import optional
+found = lambda: [files.data_directory(), files.reports_directory(), compile.cache_root()]
+os.environ["EDAX"] = "edax"
+first = [*map(str, found()), optional.edax_files()[0]]
+os.chdir("/")
+again = [*map(str, found()), optional.edax_files()[0]]
+assert first == again == [f"{folder}/{name}" for name in ("d", "r", "c", "edax")], (first, again)
+import subprocess, sys
+program = "from afterply import files; print(files.reports_directory())"
+said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+assert said.stdout.strip() == f"{folder}/r", said
+"""
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_a_relative_place_means_the_same_after_a_change_of_folder(tmp_path, early):
+    (tmp_path / "d").mkdir()
+    start = f"folder = {str(tmp_path)!r}\n"
+    if not early:  # all is first read elsewhere, as in a script that goes there before it works
+        start += "import os, afterply.files, afterply.kernel.compile; os.chdir('/usr')"
+    chosen = {"AFTERPLY_DATA": "d", "AFTERPLY_REPORTS": "r", "AFTERPLY_CACHE": "c"}
+    script = PLACES if early else PLACES.replace('"edax"', f'"{tmp_path}/edax"', 1)
+    command = [sys.executable, "-c", f"{start}\n{script}"]
+    subprocess.run(command, cwd=tmp_path, check=True, env=with_library(**chosen, AFTERPLY_HIDE=""))
+
+
+def test_an_extra_is_installed_from_what_is_there_and_never_by_a_bare_name(tmp_path, monkeypatch):
+    assert checks.to_install("web") == f"pip install -e '.[web]' in {checks.CLONE}"
+    monkeypatch.setattr(checks, "CLONE", tmp_path)
+    wheel = f"afterply-{afterply.__version__}-py3-none-any.whl"
+    assert checks.to_install("web") == f"pip install '{wheel}[web]'"
+    for path in Path(afterply.__file__).parent.rglob("*.*"):
+        if path.suffix in (".py", ".md", ".html", ".js", ".jinja2"):
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r"pip install[^\n]*\bafterply(?!-\{version\})", text), path
 
 
 PRINTED = {

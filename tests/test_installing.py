@@ -55,7 +55,8 @@ for room, extra in EXTRAS.items():
         __import__(f"afterply.{room}")
         raise AssertionError(f"{room} does not miss anything")
     except ImportError as error:
-        assert f"pip install 'afterply[{extra}]'" in str(error), error
+        own = f"pip install 'afterply-{afterply.__version__}-py3-none-any.whl[{extra}]'"
+        assert own in str(error), error
 print("all well")
 """
 

@@ -2,8 +2,12 @@
 
 import importlib
 import math
+import sys
+from pathlib import Path
 
 import numpy as np
+
+CLONE = Path(__file__).resolve().parents[2]  # unless this is installed from a wheel
 
 
 def is_whole(value) -> bool:
@@ -68,6 +72,15 @@ def needs(module: str, extra: str):
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         missing = (error.name or module).partition(".")[0]
-        raise ImportError(
-            f"this needs the package {missing!r}: pip install 'afterply[{extra}]'"
-        ) from error
+        raise ImportError(f"this needs the package {missing!r}: {to_install(extra)}") from error
+
+
+def to_install(extra: str) -> str:
+    """Return the command that installs an extra: from this clone, or from the file of the wheel.
+
+    No index of packages has this library, so its bare name might bring a stranger's.
+    """
+    if (CLONE / "pyproject.toml").is_file():
+        return f"pip install -e '.[{extra}]' in {CLONE}"
+    version = sys.modules[__package__].__version__
+    return f"pip install 'afterply-{version}-py3-none-any.whl[{extra}]'"

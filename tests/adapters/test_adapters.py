@@ -21,6 +21,7 @@ from pettingzoo.test import api_test, seed_test
 from afterply import arena, games, players
 from afterply.adapters import gymnasium as single
 from afterply.adapters import open_spiel, pettingzoo
+from afterply.checks import to_install
 from afterply.games import conformance
 from afterply.games.game import Game
 from afterply.learners import td
@@ -170,7 +171,7 @@ def test_a_missing_package_is_named_with_the_remedy(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.delitem(sys.modules, f"afterply.adapters.{adapter}", raising=False)
     extra = adapter.replace("_", "-")
-    with pytest.raises(ImportError, match=rf"'{package}': pip install 'afterply\[{extra}\]'"):
+    with pytest.raises(ImportError, match=rf"'{package}': {re.escape(to_install(extra))}"):
         importlib.import_module(f"afterply.adapters.{adapter}")
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from afterply import games, players
+from afterply.checks import to_install
 from afterply.commands.cli import main
 from afterply.files import published_file, read_yaml
 from afterply.games.boards import winning_places
@@ -163,7 +164,7 @@ def test_what_makes_no_page_says_why(tmp_path, monkeypatch, capsys):
         learn_page("nim")
     monkeypatch.setattr(link.importlib.util, "find_spec", lambda name: None)
     assert main(["page", "nim", "--out", str(tmp_path / "a.html")]) == 2
-    assert "afterply[web]" in capsys.readouterr().err
+    assert to_install("web") in capsys.readouterr().err
     monkeypatch.setattr(link, "LINKING", "of_another_version")
     with pytest.raises(ImportError, match="has no of_another_version; see the head of kernel/link"):
         make_page(games.load("nim"), tmp_path / "a.html")

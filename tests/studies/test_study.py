@@ -1,6 +1,7 @@
 """A study: bad input, full disks, views, missing runs; golden runs; workers and a Dask cluster."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 from afterply import games, learners
+from afterply.checks import to_install
 from afterply.files import data_directory, read_json
 from afterply.kernel.source import PACKAGE
 from afterply.learners import td
@@ -268,7 +270,7 @@ def test_dask_that_is_not_there(place, monkeypatch):
     with pytest.raises(ConnectionError, match="no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
         make("quick", dask="tcp://127.0.0.1:9")
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ImportError, match=r"'distributed': pip install 'afterply\[cluster\]'"):
+    with pytest.raises(ImportError, match=f"'distributed': {re.escape(to_install('cluster'))}"):
         make("quick", dask="tcp://127.0.0.1:9")
 
 

@@ -47,6 +47,7 @@ import llvmlite.binding as llvm
 import numba
 import numpy as np
 
+from ..checks import to_install
 from .compile import CACHE_DIR, read_code, write_code
 from .source import SOURCES
 
@@ -189,7 +190,7 @@ class Program:
     def module(self) -> bytes:
         """Return a module of WebAssembly; ImportError names what is missing to make one."""
         if not has_linker():
-            raise ImportError('a page needs the linker ziglang: pip install "afterply[web]"')
+            raise ImportError(f"a page needs the linker ziglang: {to_install('web')}")
         kept = [f"--export={name}" for name in (*self._entries, "__heap_base")]
         options = ["--no-entry", "--gc-sections", "--strip-all", "-O2", "--export-memory"]
         options += ["--stack-first", "-z", f"stack-size={STACK}"]

@@ -160,7 +160,7 @@ def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> P
     Raises
     ------
     ImportError
-        Without the linker: ``pip install "afterply[web]"``.
+        Without a linker for WebAssembly; it says how to install one.
     ValueError
         If the agent is of another kind, or the other one needs other kernels.
     """
@@ -293,7 +293,7 @@ def learn_page(agent, file=None, *, title: str = "") -> Path:
     Raises
     ------
     ImportError
-        Without the linker: ``pip install "afterply[web]"``.
+        Without a linker for WebAssembly; it says how to install one.
     ValueError
         If the agent is of another kind.
     """
