@@ -77,6 +77,34 @@ def test_hot_kernel_neither_allocates_nor_counts_references_nor_reorders_sums():
         kernel(lambda n: np.zeros(n).sum())(3)
 
 
+OTHER_NUMBA = """
+from numba.core import caching, compiler, cpu
+KNOWN = cpu.CPUTargetOptions.__mro__[1]
+CHANGE
+try:
+    import afterply.games
+    print("imported")
+except ImportError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "del KNOWN._nrt",
+        "KNOWN._nrt = KNOWN.debug",  # known, and not heeded
+        "del KNOWN.forceinline",
+        "del compiler.CompileResult._rebuild",
+        "del compiler.CompileResult._reduce",
+        "del caching.Cache._index_key",
+    ],
+)
+def test_a_numba_without_its_private_parts_is_named_at_import(change):
+    text = said_by(OTHER_NUMBA.replace("CHANGE", change))
+    assert "private" in text and f"pip install 'numba{compile.TRIED}'" in text
+
+
 def copy_of_the_package(folder):
     """Copy the library; return the folder above it."""
     ignored = shutil.ignore_patterns("__pycache__")

@@ -3,6 +3,7 @@
 import json
 from types import SimpleNamespace
 
+import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -177,6 +178,17 @@ def test_changed_numbers_without_a_new_version_are_noticed(place, capsys, spoil,
     assert record_file(place).read_bytes() == edited
     with pytest.raises(ValueError, match="changed but not the version"):
         golden.write({"td": td}, [])
+
+
+@pytest.mark.parametrize("package", [np, numba], ids=["numpy", "numba"])
+def test_golden_runs_are_asked_again_with_another_version(place, monkeypatch, package):
+    game = games.load("tictactoe")
+    assert golden.changed(td, game) == ""
+    break_golden(place)
+    assert golden.changed(td, game) == "", "a mark says that they came out as stated"
+    monkeypatch.setattr(golden, "provenance", records.provenance.__wrapped__)  # says it anew
+    monkeypatch.setattr(package, "__version__", "99.0")
+    assert "td version" in golden.changed(td, game)
 
 
 def test_runs_of_several_games_are_each_checked(place, capsys):

@@ -5,7 +5,7 @@ Everything compiled in this package goes through :func:`kernel`. Three propertie
 * **Never stale.** The directory that keeps the machine code of a source file carries a hash of this
   file and of all that it imports, because helpers are inlined.
 * **No allocation, no reference counting.** ``_nrt=False`` makes numba refuse to compile anything
-  that allocates. It is a private option, hence one place and a pinned numba.
+  that allocates. It is a private option, hence one place, and it is tried at import.
 * **Same bits everywhere.** No ``fastmath``: sums keep their written order, products and sums are
   not fused. The C library's functions differ between machines in the last bit: ``functions.py``.
 """
@@ -26,7 +26,8 @@ from llvmlite import ir
 from numba import types
 from numba.core import caching, serialize, sigutils
 from numba.core.ccallback import CFunc
-from numba.core.compiler import CompileResult
+from numba.core.compiler import CompileResult, Flags
+from numba.core.cpu import CPUTargetOptions
 from numba.extending import intrinsic
 
 from ..files import chosen_place, replacing, writable
@@ -38,6 +39,7 @@ if numba.config.DISABLE_JIT:
         " to look inside a kernel write print(...) there, or run it by its py_func(...)"
     )
 
+TRIED = ">=0.67,<0.69"  # all golden runs came out as stated with these
 KEEP = 5  # states of a file whose machine code is kept
 # forceinline: a call that LLVM does not inline passes every named tuple of arrays as some 200
 # separate arguments
@@ -49,6 +51,26 @@ sys.modules |= {name: ModuleType(name) for name in SEEN}
 importlib.import_module("numba.np.arraymath")
 for _name in SEEN:
     del sys.modules[_name]
+
+
+def _need_private_parts():
+    """Raise ImportError if this numba lacks, or no longer heeds, what is private and used here."""
+    flags = Flags()
+    try:
+        CPUTargetOptions.parse_as_flags(flags, OPTIONS)
+        parts = CompileResult._rebuild, CompileResult._reduce, caching.FunctionCache._index_key
+        well = all(map(callable, parts)) and not flags.nrt and bool(flags.forceinline)
+    except (AttributeError, KeyError):
+        well = False
+    if not well:
+        raise ImportError(
+            f"numba {numba.__version__} has no longer the private option _nrt=False that keeps"
+            " kernels from allocating, or the private functions that keep machine code on disk."
+            f" Install one that has: pip install 'numba{TRIED}'"
+        )
+
+
+_need_private_parts()
 
 
 def cache_root() -> Path:

@@ -18,7 +18,7 @@ from ..games.catalogue import load_spec, names
 from ..games.conformance import random_game
 from ..identity import identity, in_package
 from ..kernel.random import new_rng
-from .records import canonical, key_of, machine, sources_behind
+from .records import canonical, key_of, machine, provenance, sources_behind
 
 CHECKPOINTS = 5  # of a golden run, at equal distances
 PLAYTHROUGHS, MAX_PLIES = 10, 200  # random games of a playthrough, each cut off there
@@ -89,7 +89,8 @@ def changed(learner, game) -> str:
     """Return how learner and game differ from what their versions stand for, or an empty text."""
     about = {"sources": sources_behind(game, learner), "target": machine()["target"]}
     about |= {"game": game.identity, "learner": identity(learner)}
-    # which sources and kinds of processors came out as stated
+    about["versions"] = provenance()["versions"]  # of Python, numpy and numba
+    # which sources, compilers and kinds of processors came out as stated
     mark = data_directory() / "cache" / "golden" / key_of(about)
     if mark.exists():
         return ""
