@@ -50,9 +50,10 @@ reproduce: $(READY) ## All results of the papers: committed records, missing run
 plan: $(READY) ## What is recorded, what is missing, and the CPU time it would take.
 	@$(PY) -m afterply.commands.reproduce plan
 
-check: $(READY) ## For the inner loop: lint, layers, and all tests without long runs and engines (about a minute).
+check: $(READY) ## For the inner loop: lint, types, layers, and all tests without long runs and engines (about a minute).
 	@$(PY) -m ruff check
 	@$(PY) -m ruff format --check
+	@$(PY) -m mypy
 	@$(PY) -m pytest -p no:nbval --numprocesses=auto --dist=loadfile -m "not slow and not engine" tests
 
 test: $(READY) ## All tests, notebooks included, on all cores (about 16 minutes).
@@ -91,4 +92,4 @@ lock: $(READY) ## Resolve pyproject.toml into the lock files anew (needs the too
 	@mv requirements-engines.lock.tmp requirements-engines.lock
 
 clean: ## Remove the environment, caches and quick reports (records and paper reports stay).
-	@rm -rf .venv data/cache reports/quick reports/site .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv data/cache reports/quick reports/site .pytest_cache .ruff_cache .mypy_cache .hypothesis

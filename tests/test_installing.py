@@ -36,6 +36,7 @@ from afterply.networks import ntuple
 
 assert Path(afterply.__file__).is_relative_to(sys.argv[1]), afterply.__file__
 assert not data_directory().exists()
+assert Path(afterply.__file__).with_name("py.typed").exists()  # type checkers read annotations
 game = games.load("nim")
 session = td.Session(game, {"tuples": "nim-1x3"}, seed=1)  # a list of the data folder
 session.train(50)

@@ -23,6 +23,7 @@ next step begins a new one, whatever the action is (``AutoresetMode.NEXT_STEP``)
 """
 
 from collections import namedtuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,7 +35,10 @@ from . import RENDER_MODES, action_mask, as_game, observer, rendered
 
 __all__ = ["Environment", "vector"]
 
-gymnasium = needs("gymnasium", "gymnasium")
+if TYPE_CHECKING:
+    import gymnasium
+else:
+    gymnasium = needs("gymnasium", "gymnasium")
 batch_space = needs("gymnasium.vector.utils", "gymnasium").batch_space
 
 MOST_TWISTS = 50  # no cube is more than 20 from solved, so this cuts random walks only

@@ -12,6 +12,7 @@ import functools
 import hashlib
 import re
 from types import FunctionType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +23,10 @@ from ..games.game import Game, check_game
 from ..identity import content_hash
 from . import one_hot
 
-pyspiel = needs("pyspiel", "open-spiel")
+if TYPE_CHECKING:
+    import pyspiel
+else:
+    pyspiel = needs("pyspiel", "open-spiel")
 observation = needs("open_spiel.python.observation", "open-spiel")
 
 __all__ = ["Bot", "from_spiel", "mcts", "to_spiel"]

@@ -6,6 +6,8 @@ with the board's shape; and "action_mask", int8 [actions]. Rewards are
 what the scores have grown by. An illegal action ends the game: who made it gets the least score.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..checks import needs
@@ -14,7 +16,10 @@ from . import RENDER_MODES, action_mask, as_game, observer, rendered, with_plane
 
 __all__ = ["Environment", "env"]
 
-pettingzoo = needs("pettingzoo", "pettingzoo")
+if TYPE_CHECKING:
+    import pettingzoo
+else:
+    pettingzoo = needs("pettingzoo", "pettingzoo")
 wrappers = needs("pettingzoo.utils.wrappers", "pettingzoo")
 spaces = needs("gymnasium.spaces", "gymnasium")
 

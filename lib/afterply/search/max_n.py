@@ -174,7 +174,7 @@ def search(rules, table, stack, ply, remaining, keep_terminal, may_grow):
     return height if status == 0 else status
 
 
-def _new_table(game, capacity) -> Transpositions:
+def _new_table(game, capacity):
     table = Transpositions(**calls.allocate(TABLE, game, capacity=capacity))
     table.low[:] = EMPTY
     return table

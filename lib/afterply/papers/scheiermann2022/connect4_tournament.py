@@ -40,7 +40,8 @@ class Pairings(Evaluator):
     episodes: int = 100  # matches of a pair
     iterations: int = 1000  # of the wrapped agent
     mcts_iterations: int = 10_000
-    perfect: Literal["", *BLIND_STONES] = ""  # with it only the pairs in which it takes part
+    # with it only the pairs in which it takes part
+    perfect: Literal["", *BLIND_STONES] = ""  # type: ignore[valid-type]
     measures, settings = object, versions(Wrapped, MCTS, Perfect) | {"tree_depth": TREE_DEPTH}
     heavy = property(lambda self: bool(self.perfect))
     needs = property(lambda self: "bitbully" if self.perfect else "")
