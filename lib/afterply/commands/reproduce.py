@@ -34,7 +34,7 @@ from ..reports import collect as report
 from ..reports.sources import duration, tables
 from ..studies import golden
 from ..studies.profiles import NEVER_FROM_RECORDS, check_values, declared_in, notebook
-from ..studies.records import canonical, read
+from ..studies.records import canonical, evaluator_name, read
 from ..studies.runs import Run, where_to_work, work
 from ..studies.study import Study
 from . import INTERRUPTED, pairs, run_command
@@ -95,8 +95,12 @@ def profile_parameters(path: Path, profile: str, given: dict | None = None) -> d
     return stated | check_values(known, given or {}, path.name)
 
 
-def _without_traces(made) -> str:
-    """Return a notebook's text without clock times, random names and places of the machine."""
+def _without_traces(made, before: Path | None = None) -> str:
+    """Return a notebook's text without clock times, random names and places of the machine.
+
+    A cell with the tag "clock" measures time: while its source is the same, what it showed in the
+    copy `before` stays, or every run of the notebook would change the copy.
+    """
     import nbformat
     from nbconvert.preprocessors.coalescestreams import CoalesceStreamsPreprocessor
 
@@ -108,6 +112,7 @@ def _without_traces(made) -> str:
         for name in ("papermill", "execution"):
             part.metadata.pop(name, None)
     made.metadata.get("language_info", {}).pop("version", None)
+    _keep_measured(made, before)
     text = nbformat.writes(made)
     for place in {str(folder().parent), str(PACKAGE.parents[1])}:
         text = text.replace(json.dumps(place + "/")[1:-1], "")
@@ -115,6 +120,14 @@ def _without_traces(made) -> str:
     for number, name in enumerate(dict.fromkeys(STYLED.findall(text))):
         text = text.replace(name, f"T_table{number}")
     return text
+
+
+def _keep_measured(made, before) -> None:
+    clocks = [cell for cell in made.cells if "clock" in cell.metadata.get("tags", ())]
+    known = read_json(before)["cells"] if clocks and before and before.exists() else []
+    shown = {(c.get("id"), "".join(c["source"])): c.get("outputs") for c in known}
+    for cell in clocks:
+        cell.outputs = shown.get((cell.id, cell.source)) or cell.outputs
 
 
 def _run_here(path, profile, given=None):
@@ -135,7 +148,8 @@ def _run_here(path, profile, given=None):
             # errors of cells come another way; its own is only that it was told to end
             extra_arguments=["--log-level=50"],
         )
-        write_text(reports_directory() / profile / path.name, _without_traces(made) + "\n")
+        copy = reports_directory() / profile / path.name
+        write_text(copy, _without_traces(made, copy) + "\n")
         print(f"done in {duration(time.monotonic() - began)}", flush=True)
         return 0
     except (papermill.PapermillExecutionError, ValueError, OSError, RuntimeError) as error:
@@ -313,6 +327,44 @@ def repeat(studies, num: int, seed: int, limit=REPEAT_SECONDS) -> tuple[int, lis
     return len(chosen), sorted(wrong)
 
 
+def _again(studies, num, seed, limit) -> list[str]:
+    """Make recorded runs again; return the summary as text, and a line for each that differs."""
+    again, wrong = repeat(studies, num, seed, limit)
+    counts = f"{again - len(wrong)} identical, {len(wrong)} different."
+    summary = f"{again} recorded runs were made again (drawn with seed {seed}): {counts}"
+    return [summary, *(f"DIFFERS: {name}" for name in wrong)]
+
+
+def afresh(study: Study, arm: str, num: int, evaluators=()) -> pd.DataFrame:
+    """Train an arm with seeds that no record has; return new and recorded results of its runs.
+
+    `evaluators` are the names of those that measure the new runs (default: all). No record is
+    written. The table is :meth:`Study.table`'s; the new runs are those of the arm ``new``.
+    """
+    if arm not in study.arms:
+        known = ", ".join(study.arms)
+        raise ValueError(f"study {study.name!r} has no arm {arm!r}; its arms: {known}")
+    job, new = study.arms[arm][0].job, f"{arm}, new"
+    chosen = [
+        [one for one in some if not evaluators or evaluator_name(one) in evaluators]
+        for some in (job.curve, job.final)
+    ]
+    what = dict(game=job.game, curve=chosen[0], final=chosen[1], eval_every=job.every)
+    what |= {"runs": num, "episodes": job.episodes}  # seeds derive from the name of the new arm
+    study.arm(new, job.learner, **job.parameters | what)
+    study.derivations[new] = study.derivations[arm]
+    study.arms, study.views = {name: study.arms[name] for name in (arm, new)}, {}
+    for run in study.arms[new]:
+        run.job.checkpoint.unlink(missing_ok=True)
+    study.make(study.arms[new], may_write=False)
+    before = notebook()
+    os.environ["AFTERPLY_BATCH"] = PLAN  # nothing that is missing of the recorded arm is made
+    try:
+        return study.table().replace({"arm": {new: "new"}})
+    finally:
+        os.environ["AFTERPLY_BATCH"] = before
+
+
 def _quick(*names) -> int:
     """Make everything from nothing at reduced scale: all notebooks, or the named ones."""
     began, paths = time.monotonic(), find(names)
@@ -336,18 +388,13 @@ def _reproduce(*names, repeats=REPEATS) -> int:
         last = make_missing(studies, limit)
         made += last
     seed = int(time.time())
-    chosen = (sys.maxsize, seed, math.inf) if ignore == "ignore" else (repeats, seed)
-    again, wrong = repeat(studies, *chosen)
-    summary = [
-        f"{made} missing run(s) were made.",
-        f"{again} recorded runs were made again (drawn with seed {seed}):"
-        f" {again - len(wrong)} identical, {len(wrong)} different.",
-    ]
-    summary += [f"DIFFERS: {name}" for name in wrong]
+    chosen = (repeats, seed, REPEAT_SECONDS)
+    again = _again(studies, *((sys.maxsize, seed, math.inf) if ignore == "ignore" else chosen))
+    summary = [f"{made} missing run(s) were made.", *again]
     # two minutes, most of them for the reference and modules of pages: not without being asked
     summary += ["To play the agents of the report in a browser: make site"]
     failed = run_all(paths, PAPER_PROFILE)
-    return max(_finish(PAPER_PROFILE, failed, began, summary), bool(wrong))
+    return max(_finish(PAPER_PROFILE, failed, began, summary), len(again) > 1)
 
 
 def _finish(profile, failed, began, summary) -> int:
@@ -363,6 +410,42 @@ def _plan(*names) -> int:
     studies, notes = collect(find(names))
     print("\n".join(plan_lines(studies)))
     return 1 if notes else 0
+
+
+def _repeat(*names, runs=REPEATS, seconds=REPEAT_SECONDS, seed=0) -> int:
+    """Make recorded runs of notebooks again, and compare bit for bit.
+
+    They are drawn among those that took at most --seconds of CPU time, by --seed (0: the clock).
+    """
+    said = _again(collect(find(names))[0], runs, seed or int(time.time()), seconds)
+    print("\n".join(said))
+    return 1 if len(said) > 1 else 0
+
+
+def _afresh(name, study, *arms, metric=(), evaluator=(), runs=10) -> int:
+    """Train arms of a study in a notebook with seeds that no record has; print means of metrics.
+
+    Nothing is recorded. Beside each mean is that of the recorded runs. With --evaluator only these
+    evaluators measure the new runs; --metric and --evaluator may be repeated.
+    """
+    for arm in arms:  # each in a study of its own
+        found = {one.name: one for one in collect(find([name]))[0]}
+        if study not in found:
+            raise ValueError(f"{name} has no study {study!r} but {', '.join(found)}")
+        table = afresh(found[study], arm, runs, evaluator)
+        last = table[table.episode == table.groupby(["arm", "run"]).episode.transform("max")]
+        for each in metric or sorted({*last[last.arm == "new"].metric}):
+            values = [last[(last.arm == of) & (last.metric == each)].value for of in ("new", arm)]
+            means = [f"{value.mean():.6g} ({len(value)} runs)" for value in values]
+            print(f"{arm}, {each}: {means[0]}; recorded: {means[1]}")
+    return 0
+
+
+def _evaluate(*rows) -> int:
+    """Execute the table of data/evaluate.yaml, or some rows of it, and say what came out."""
+    from .evaluate import evaluate
+
+    return evaluate(rows)
 
 
 def _golden(write=False) -> int:
@@ -399,7 +482,7 @@ def _notebook(name, *parameters, profile=NEVER_FROM_RECORDS, parent=0) -> int:
 
 def main(words=None) -> int:
     """Run the command line; return the exit status."""
-    functions = _quick, _reproduce, _plan, _golden, _notebook
+    functions = _quick, _reproduce, _plan, _repeat, _afresh, _evaluate, _golden, _notebook
     return run_command("python -m afterply.commands.reproduce", functions, words)
 
 
