@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The page of a board that is played, and of a replay. It knows no game: whoever does (the kernel
 // of a notebook, or another engine) gives a `model`, and this file draws what the model shows.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Runs the kernels of a page, which are the library's own as WebAssembly: rules, values, search.
 const PIECE = 1000; // iterations between two looks at the clock
 const PAUSE = 30; // milliseconds after which the page may do something else

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The panel of a page that learns: settings, the curve, and the worker that learns.
 const WIDTH = 440, HEIGHT = 230, LEFT = 52, TOP = 26, BOTTOM = 190, RIGHT = 436;
 const thousands = (value) => Math.round(value).toLocaleString("en-US");

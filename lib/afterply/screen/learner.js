@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Learns in a worker of the page, and measures what was learned; engine.js stands before it. What
 // is learned depends on settings and seed alone, what is measured on these and the games so far.
 const BREATH = 50; // milliseconds of learning between two looks for messages

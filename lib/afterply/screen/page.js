@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A game against the agent of the page. It offers what the widget of a notebook offers, a model
 // with a scene, so that the same front end shows it. On a page of two agents each has such a game
 // as the other's partner: both show the same position, a person moves for either side.

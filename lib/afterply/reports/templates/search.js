@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The search of the site. PARTS holds [title of the page, name of the part, address, text] each.
 const up = document.currentScript.dataset.up;
 const field = document.getElementById("site-search"), list = document.getElementById("site-found");
