@@ -15,12 +15,13 @@ INSTALL_ENGINES = $(PY) -m pip install $(PIP_QUIET) --require-hashes --no-deps -
 # one notebook stays in one process; a file of tests keeps what it has compiled
 PYTEST := $(PY) -m pytest --nbval-lax --numprocesses=auto --dist=loadfile
 
-.PHONY: help setup quick reproduce plan test test-hidden check lab site docs bench engines oracles golden lock clean
+.PHONY: help setup quick reproduce evaluate plan test test-hidden check lab site docs bench engines oracles golden lock clean
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 	@echo "  Settings, given as make reproduce BUDGET=60 or in the environment; no number depends on them:"
 	@echo "    BUDGET=2             CPU minutes for missing runs, or all (until nothing is missing)"
 	@echo "    REPEATS=13           recorded runs that are made again and compared bit for bit"
+	@echo "    ROWS='rules ...'     rows that make evaluate executes (default: all)"
 	@echo "    RECORDS=ignore       make every recorded run again and compare it"
 	@echo "    WORKERS=2            processes that train side by side (default: all CPUs)"
 	@echo "    DASK=tcp://host:port a Dask scheduler whose workers (dask worker --nthreads 1 tcp://...) train instead"
@@ -46,6 +47,9 @@ quick: $(READY) ## Everything from nothing at reduced scale (about 5 minutes) ->
 
 reproduce: $(READY) ## All results of the papers: committed records, missing runs and a re-run sample -> reports/paper/index.html
 	@$(PY) -m afterply.commands.reproduce reproduce --repeats $(REPEATS)
+
+evaluate: $(READY) ## The artifact appendix, executed: claims, commands, what must come out (about 15 minutes) -> reports/evaluate/evaluation.md
+	@$(PY) -m afterply.commands.reproduce evaluate $(ROWS)
 
 plan: $(READY) ## What is recorded, what is missing, and the CPU time it would take.
 	@$(PY) -m afterply.commands.reproduce plan
@@ -92,4 +96,4 @@ lock: $(READY) ## Resolve pyproject.toml into the lock files anew (needs the too
 	@mv requirements-engines.lock.tmp requirements-engines.lock
 
 clean: ## Remove the environment, caches and quick reports (records and paper reports stay).
-	@rm -rf .venv data/cache reports/quick reports/site .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	@rm -rf .venv data/cache reports/quick reports/site reports/evaluate .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -142,6 +142,17 @@ def test_an_extra_is_installed_from_what_is_there_and_never_by_a_bare_name(tmp_p
             assert not re.search(r"pip install[^\n]*\bafterply(?!-\{version\})", text), path
 
 
+def test_a_text_that_says_the_same_already_is_left_alone(tmp_path):
+    path = tmp_path / "page.md"
+    files.write_text(path, "one\r\n")
+    before = path.stat()
+    files.write_text(path, "one\r\n")
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    for other in ("one\n", "one\r\n\n", "", "ö"):
+        files.write_text(path, other)
+        assert path.read_bytes() == other.encode()
+
+
 PRINTED = {
     "142 000 ± 1 000": "142,000 ± 1,000",
     "46,563,392": "46,563,392",

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from afterply.studies.records import read
+
 ROOT = Path(__file__).resolve().parents[1]
 CORE = """
 import sys
@@ -120,7 +122,7 @@ pins = [pin for pin in pins if pin.marker is None or pin.marker.evaluate()]
 wrong = [str(pin) for pin in pins if not pin.specifier.contains(installed.get(pin.name, "0"))]
 print(len(pins) > 100, wrong)
 """
-COPIED = ("lib", "Makefile", "pyproject.toml", "README.md", "LICENSE")
+COPIED = ("lib", "Makefile", "pyproject.toml", "README.md", "LICENSE", "NOTICE")
 # of the process that runs these tests
 HIDDEN = ("PYTHONPATH", "VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "AFTERPLY_DATA")
 
@@ -162,7 +164,7 @@ def run(command, folder, binaries=Path(sys.executable).parent, **settings):
 @pytest.mark.slow
 def test_the_dev_container_is_set_up_by_make(tmp_path):
     definition = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
-    assert definition["image"] == "python:3.12" and 8888 in definition["forwardPorts"]
+    assert definition["image"] == "python:3.11-bookworm" and 8888 in definition["forwardPorts"]
     checkout = copied_checkout(tmp_path / "clone")
     binaries = new_environment(checkout / ".venv")
     run(definition["postCreateCommand"], checkout)
@@ -178,6 +180,41 @@ def test_the_dev_container_is_set_up_by_make(tmp_path):
     assert "\n-r ../requirements.lock\n" in (ROOT / "binder" / "requirements.txt").read_text()
     command = (ROOT / "binder" / "postBuild").read_text().splitlines()[-1]
     assert command.partition("install ")[2] in makefile
+
+
+def test_containers_have_the_interpreter_of_the_records():
+    newest = read(ROOT / "data" / "records" / "tictactoe.jsonl")[1].values()
+    (version,) = {".".join(one["versions"]["python"].split(".")[:2]) for one in newest}
+    image = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())["image"]
+    assert image == f"python:{version}-bookworm"
+    assert f"\nFROM {image}\n" in (ROOT / "Dockerfile").read_text()
+    assert (ROOT / "binder" / "runtime.txt").read_text() == f"python-{version}\n"
+
+
+def git(*words):
+    try:
+        said = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True)
+    except FileNotFoundError:
+        pytest.skip("there is no git")
+    if said.returncode > 1:  # 1: no path is ignored
+        pytest.skip("this is no checkout of git")
+    return said.stdout.split("\n")[:-1]
+
+
+def test_git_ignores_what_commands_write_and_nothing_that_is_tracked():
+    assert git("ls-files", "-ci", "--exclude-standard") == []
+    written = "mine.npz mine.npz.part hex.npz CARD.md connect4.html mine.html dist/a.whl build/a"
+    written += " players/league/a.jsonl players/league.html claims/index.html data/cache/a"
+    written += " reports/evaluate/evaluation.md reports/quick/a reports/paper/index.html"
+    assert git("check-ignore", *written.split()) == written.split()
+    assert git("check-ignore", "data/models/new.npz", "data/papers/a.yaml", "CHANGELOG.md") == []
+
+
+def test_every_script_of_the_pages_names_its_licence():
+    scripts = [*(ROOT / "lib").rglob("*.js")]
+    assert len(scripts) > 5
+    for script in scripts:
+        assert script.read_text().startswith("// SPDX-License-Identifier: MIT\n"), script
 
 
 # as a program and a package; the word in its own meaning, the state after a move, stays

@@ -120,6 +120,57 @@ def test_reproduce_from_nothing_to_recorded_to_differs(place, monkeypatch, capsy
 
 
 @pytest.mark.slow
+def test_recorded_runs_again_and_trainings_with_new_seeds(place, monkeypatch, capsys):
+    monkeypatch.setenv("BUDGET", "all")
+    reproduce.make_missing(reproduce.collect(reproduce.find())[0], float("inf"))
+    path = place / "data" / "records" / "tictactoe.jsonl"
+    before = path.read_text()
+    capsys.readouterr()
+    assert reproduce.main("repeat 10 --runs 2 --seed 5".split()) == 0
+    said = capsys.readouterr().out
+    assert "2 recorded runs were made again (drawn with seed 5): 2 identical, 0 different." in said
+
+    def means(metric="win_rate:Max-N-10", runs=3):
+        words = f"afresh 10 tictactoe FARL no-FARL --metric {metric} --runs {runs}".split()
+        assert reproduce.main(words) == 0
+        lines = re.findall(r"^(.*), win.*: (.*) \((\d+) runs\); recorded: (.*) \((\d+) runs\)$",
+                           capsys.readouterr().out, re.MULTILINE)  # fmt: skip
+        return {arm: (float(new), int(n), float(old), int(m)) for arm, new, n, old, m in lines}
+
+    first, table = means(), pd.DataFrame(records(place).values())
+    for arm, (new, n, old, m) in first.items():
+        done = table[(table.arm == arm) & (table.kind == "final")]
+        recorded = [points["win_rate:Max-N-10"][-1] for points in done.points]
+        assert old == pytest.approx(sum(recorded) / len(recorded), rel=1e-5) and m == len(recorded)
+        assert n == 3 and new != old  # three seeds, and not those of the records
+    assert len(first) == 2 and means() == first and path.read_text() == before
+    assert means(runs=2)["FARL"][0] != first["FARL"][0]
+    (study,), _ = reproduce.collect(reproduce.find())
+    with pytest.raises(ValueError, match="no arm 'FRAL'; its arms: FARL, no-FARL"):
+        reproduce.afresh(study, "FRAL", 1)
+    key = next(record["checksum"] for record in records(place).values())
+    path.write_text(before.replace(key, "0" * 16))
+    assert reproduce.main("repeat 10 --runs 6".split()) == 1
+    assert "DIFFERS: tictactoe / " in capsys.readouterr().out
+
+
+def test_what_a_cell_measured_by_the_clock_stays_while_its_source_is_the_same(tmp_path):
+    def made(shown, source="took()", tags=("clock",)):
+        stream = nbformat.v4.new_output("stream", name="stdout", text=shown)
+        cell = nbformat.v4.new_code_cell(source, id="a", outputs=[stream])
+        cell.metadata["tags"] = [*tags]
+        return nbformat.v4.new_notebook(cells=[cell])
+
+    copy = tmp_path / "copy.ipynb"
+    assert "1.5 s" in reproduce._without_traces(made("1.5 s"), copy)  # there is no copy yet
+    copy.write_text(reproduce._without_traces(made("1.5 s"), copy))
+    assert reproduce._without_traces(made("1.7 s"), copy) == copy.read_text()
+    for other in (made("1.7 s", "took(2)"), made("1.7 s", tags=())):
+        text = reproduce._without_traces(other, copy)
+        assert "1.7 s" in text and "1.5 s" not in text
+
+
+@pytest.mark.slow
 def test_quick_with_a_failing_notebook(place):
     study = 'from afterply.studies.study import Study\nstudy = Study("broken")'
     path = place / "notebooks" / "05_broken.ipynb"
