@@ -123,9 +123,11 @@ def _without_traces(made, before: Path | None = None) -> str:
 
 
 def _keep_measured(made, before) -> None:
+    import nbformat
+
     clocks = [cell for cell in made.cells if "clock" in cell.metadata.get("tags", ())]
-    known = read_json(before)["cells"] if clocks and before and before.exists() else []
-    shown = {(c.get("id"), "".join(c["source"])): c.get("outputs") for c in known}
+    known = nbformat.read(before, 4).cells if clocks and before and before.exists() else []
+    shown = {(cell.get("id"), cell.source): cell.get("outputs") for cell in known}
     for cell in clocks:
         cell.outputs = shown.get((cell.id, cell.source)) or cell.outputs
 
