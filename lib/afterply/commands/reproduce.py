@@ -34,7 +34,7 @@ from ..reports import collect as report
 from ..reports.sources import duration, tables
 from ..studies import golden
 from ..studies.profiles import NEVER_FROM_RECORDS, check_values, declared_in, notebook
-from ..studies.records import canonical, evaluator_name, read
+from ..studies.records import canonical, read
 from ..studies.runs import Run, where_to_work, work
 from ..studies.study import Study
 from . import INTERRUPTED, pairs, run_command
@@ -348,7 +348,7 @@ def afresh(study: Study, arm: str, num: int, evaluators=()) -> pd.DataFrame:
         raise ValueError(f"study {study.name!r} has no arm {arm!r}; its arms: {known}")
     job, new = study.arms[arm][0].job, f"{arm}, new"
     chosen = [
-        [one for one in some if not evaluators or evaluator_name(one) in evaluators]
+        [one for one in some if not evaluators or one.name in evaluators]
         for some in (job.curve, job.final)
     ]
     what = dict(game=job.game, curve=chosen[0], final=chosen[1], eval_every=job.every)
@@ -359,12 +359,8 @@ def afresh(study: Study, arm: str, num: int, evaluators=()) -> pd.DataFrame:
     for run in study.arms[new]:
         run.job.checkpoint.unlink(missing_ok=True)
     study.make(study.arms[new], may_write=False)
-    before = notebook()
-    os.environ["AFTERPLY_BATCH"] = PLAN  # nothing that is missing of the recorded arm is made
-    try:
-        return study.table().replace({"arm": {new: "new"}})
-    finally:
-        os.environ["AFTERPLY_BATCH"] = before
+    study._done = {arm, new}  # nothing that is missing of the recorded arm is made
+    return study.table().replace({"arm": {new: "new"}})
 
 
 def _quick(*names) -> int:
