@@ -217,7 +217,7 @@ class Agent(Seated):
     @property
     def net(self) -> QTable:
         """The table; that of a search fills while it plays, in each thread its own."""
-        return self.search.net if self.search else self._given
+        return self._given if isinstance(self._given, QTable) else self._given.net
 
     @property
     def identity(self) -> dict:
