@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -62,6 +63,16 @@ def test_players_of_one_name_are_told_apart(capsys, monkeypatch, tmp_path):
     )
     ratings = out.split("\n\n")[0]
     assert status == 0 and all(f" {name} " in ratings for name in ("a/x.npz", "b/x.npz", "random"))
+
+
+def test_the_page_of_claims_takes_the_place_of_no_file(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for name in ("claims", "other.yaml", "other"):  # without an ending; its name is a file's
+        Path(name).write_text("kept")
+    for claims in ("claims", "other.yaml"):
+        status, _, err = run(capsys, "judge", claims, "runs.csv")
+        assert status == 2 and "is a file: name a folder for the page with --out" in err
+    assert Path("other").read_text() == "kept"
 
 
 def test_a_game_is_played_at_the_keyboard(capsys, monkeypatch):

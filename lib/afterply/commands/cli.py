@@ -147,6 +147,8 @@ def _judge(claims, *runs, out=None):
     from ..reports.own_paper import judge  # needs the extra for reports
 
     out = Path(out or Path(claims).with_suffix(""))
+    if runs and out.is_file():
+        raise ValueError(f"{out} is a file: name a folder for the page with --out")
     print(judge(claims, *runs, out=out if runs else None))
     print(f"The page: {out / 'index.html'}" if runs else f"{claims} is in order.")
 
