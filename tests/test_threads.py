@@ -13,6 +13,7 @@ from afterply import games, players
 from afterply.arena.rating_pool import meet
 from afterply.games.conformance import random_game
 from afterply.kernel.random import new_rng
+from afterply.learners import tabular, td, td_wrapped
 from afterply.networks.ntuple import Network
 from afterply.papers.mandziuk2004 import linear_search
 from afterply.papers.mandziuk2004.linear import Linear
@@ -173,3 +174,18 @@ def test_copies_work_as_the_original():
     assert np.array_equal(found.visits, tree.run(s, 50, 1).visits)
     agent = pickle.loads(pickle.dumps(agents.min_max(KALAH, "random", 2)))
     assert agent.search.of(KALAH.start()) == agents.min_max(KALAH, depth=2).search.of(KALAH.start())
+
+
+def test_trainings_side_by_side_are_those_of_one_after_the_other():
+    def trained(k):
+        min_max = {"teacher": "non-deterministic", "minimax_depth": 2}
+        learners = [
+            td.Session(CONNECT4, {"tuples": [[0, 1, 2, 3]], "alpha": 0.1}, k),
+            tabular.Session(SMALL, min_max, k),
+            td_wrapped.Session(SMALL, {"tuples": "all", "iterations": 10}, k),
+        ]
+        for learner in learners:
+            learner.train(30)
+        return [int(learner.net.checksum(), 16) for learner in learners]
+
+    check(trained, range(4), 1)

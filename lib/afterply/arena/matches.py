@@ -9,6 +9,7 @@ import json
 import logging
 import operator
 import os
+import reprlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -357,13 +358,13 @@ def win_rate(scores, score_range=(-1.0, 1.0)) -> float:
     low, high = score_range
     if not low < high:
         raise ValueError(f"score_range must be (least, greatest), not {score_range!r}")
-    scores = np.asarray(scores, float)
+    given, scores = reprlib.repr(np.ravel(scores).tolist()), np.asarray(scores, float)
     if not scores.size:
-        raise ValueError("there is no score, so there is no win rate")
+        raise ValueError(f"there is no score among {given}")
     if missing := int((~np.isfinite(scores)).sum()):
         raise ValueError(
-            f"{missing} of {scores.size} scores are missing, so there is no win rate: matches"
-            " failed; see table.error, or let who fails lose by matches(..., forfeit=True)"
+            f"{missing} of {scores.size} scores are missing in {given}, so there is no win rate:"
+            " matches failed; see table.error, or let who fails lose by matches(..., forfeit=True)"
         )
     return float((np.mean(scores) - low) / (high - low))
 

@@ -245,7 +245,7 @@ class Network:
         self._memory = Arrays(WORK, game, **sizes)
 
     @property
-    def work(self) -> tuple:
+    def _work(self) -> tuple:
         """The working memory of :func:`lookup.read_action_values`, which each thread has."""
         return self._memory.arrays
 
@@ -264,7 +264,7 @@ class Network:
         if self.per_action:
             raise ValueError("a network of Q has no V of afterstates: ask for action_values(state)")
         player = whole(f"a player of {self.game.name}", player, 0, self.game.players - 1)
-        _, _, cells, index, boards = self.work
+        _, _, cells, index, boards = self._work
         cells[:] = self.game.board(state)
         return float(value_of(self.arrays, player, cells, index, boards))
 
@@ -278,7 +278,7 @@ class Network:
         state = game._state(state, to_move=True)
         moves, out = game.legal(state), np.zeros(game.max_legal)
         n = len(moves)
-        read_action_values(game.rules, self.arrays, state, moves, n, gamma, self.work, out)
+        read_action_values(game.rules, self.arrays, state, moves, n, gamma, self._work, out)
         return out[:n]
 
     def active(self) -> float:

@@ -95,7 +95,7 @@ def kernels(game, net=None, *, more=(), read=()) -> Kernels:
     weights = np.zeros(0, np.float32)
     if isinstance(net, ntuple.Network):
         weights = net.arrays.weights
-        work = tuple(map(np.zeros_like, net.work))
+        work = tuple(map(np.zeros_like, net._work))
         look = lookup.read_action_values, net.arrays, state, moves, FREE, 1.0
         made["look"] = *look, work, worth
     elif isinstance(net, table.QTable):

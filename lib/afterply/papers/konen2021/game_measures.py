@@ -190,7 +190,7 @@ class Scores2048(Evaluator):
         memory = np.zeros(game.max_legal, np.int32), np.zeros(game.max_legal)
         for k in range(self.games):
             rng = new_rng(seed_from(seed, k))
-            play_greedily(game.rules, net.arrays, states[k], *memory, rng, net.work, found[k])
+            play_greedily(game.rules, net.arrays, states[k], *memory, rng, net._work, found[k])
         largest = np.array([2 ** max(exponents(s)) for s in states])
         scores = states[:, 2].astype(float)
         return {
