@@ -220,7 +220,7 @@ def test_a_notebook_without_the_tag_is_told_what_to_tag(place, capsys):
     own = write_notebook(place / "notebooks" / "00_start_here.ipynb", PARAMETERS, "print(1)")
     assert reproduce.planned(own, {}) == ([], "")
     write_notebook(path, PARAMETERS, STUDY, ARMS, *RESULTS, arms=1)
-    assert reproduce.main(["plan"]) == 0 and "no cell" not in capsys.readouterr().out
+    assert reproduce.main(["plan", "10"]) == 0 and "no cell" not in capsys.readouterr().out
 
 
 @pytest.mark.slow
