@@ -1,6 +1,7 @@
 """Keys of runs, and records: used, repeated, torn, damaged, doubted after an edit."""
 
 import json
+import subprocess
 from types import SimpleNamespace
 
 import numba
@@ -238,3 +239,16 @@ def test_what_is_not_here_is_not_measured(place):
     blocked = make(arms=("no-FARL",), curve=(Needy(),))
     assert provenances(blocked) == {"missing"}, "nothing is trained without its curve"
     assert "Not measured: needy (3 runs)" in blocked.unfinished()
+
+
+def test_a_record_names_its_sources_and_no_commit_of_a_repository_around_it(tmp_path, monkeypatch):
+    repository = tmp_path / "somebody's"
+    package = repository / "venv" / "afterply"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    subprocess.run(["git", "init", "-q", repository], check=True)
+    monkeypatch.setattr(records, "PACKAGE", package)
+    assert records.provenance.__wrapped__()["commit"] is None
+    job = runs.Job("s", "a", "a", 0, games.load("nim"), td, {}, 10, 10, (), (), tmp_path)
+    said = job.record("key", None, 0.0)
+    assert said["digest"] == records.sources_behind(games.load("nim"), td) != ""

@@ -38,7 +38,7 @@ from ..learners.parameters import check_parameters
 REMEDY = "restore it (git checkout) or delete that line"
 # what many records have alike: a tidy file states each of these values once, in its first line
 SHARED = ("evaluator", "game", "learner", "made", "parameters")
-MADE = ("commit", "date", "dirty", "machine", "versions")  # together one value, "made"
+MADE = ("commit", "date", "digest", "dirty", "machine", "versions")  # together one value, "made"
 
 
 def canonical(value):
@@ -246,8 +246,13 @@ def machine() -> dict:
 
 @functools.cache
 def provenance() -> dict:
-    """Return where and with what records are made: commit, date, machine, versions."""
-    revision = _git("rev-parse", "--short=12", "HEAD")
+    """Return where and with what records are made: commit, date, machine, versions.
+
+    The commit is that of the package's own repository; one that is installed within a repository
+    of something else has none. What was really run is told by the digest of a record's sources.
+    """
+    tracked = _git("ls-files", "--error-unmatch", "__init__.py")
+    revision = tracked and _git("rev-parse", "--short=12", "HEAD")
     changed = _git("status", "--porcelain", "--", ".")
     versions = {"numpy": np.__version__, "numba": numba.__version__}
     return {

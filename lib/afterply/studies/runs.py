@@ -154,6 +154,7 @@ class Job:
         made = {"key": key, "arm": self.arm, "run": self.run}
         made |= {"checksum": "" if net is None else net.checksum()}
         made |= {"cost": {"cpu_seconds": round(seconds, 3)}}
+        made |= {"digest": sources_behind(self.game, self.learner)}
         return canonical(made | content | provenance())
 
 

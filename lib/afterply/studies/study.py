@@ -296,11 +296,9 @@ class Study:
         return " ".join(texts)
 
     def compare(self) -> pd.DataFrame:
-        """Return published values beside ours with verdicts, and write ``<study>.verdicts.csv``."""
+        """Return published values beside ours with verdicts."""
         tested = [claim for claim in claims.load(self.paper).claims if claim.study == self.name]
-        verdicts = compare(tested, self.table())
-        self._write_csv("verdicts", verdicts)
-        return verdicts
+        return compare(tested, self.table())
 
     def figure(self, figure, name: str, data: pd.DataFrame, caption: str, arms=None):
         """Save a figure with its numbers and how to read it, print that text, return the figure.
