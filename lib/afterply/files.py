@@ -148,9 +148,8 @@ def _opened(path):
 def write_text(path, text: str) -> None:
     """Write a text file as a whole or not at all; one that says the same already is left alone."""
     content = text.encode()
-    with contextlib.suppress(OSError):  # there is none yet
-        if Path(path).read_bytes() == content:
-            return
+    if not _is_stream(path) and Path(path).is_file() and Path(path).read_bytes() == content:
+        return
     with replacing(path) as file:
         file.write(content)
 
