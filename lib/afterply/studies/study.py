@@ -243,18 +243,23 @@ class Study:
             yield row | {"estimated_cpu_seconds": math.nan if record else self._estimate(run, key)}
 
     def _estimate(self, run, key) -> float:
-        """Return the mean CPU seconds of like records: of the arm, else of the game; else nan."""
+        """Return the mean CPU seconds of like records: of the arm, else of the game; else nan.
+
+        A training takes as long as its episodes: another arm may have had fewer.
+        """
         if not self._costs and self.keeps_records:
             found, records = defaultdict(list), self.records.by_key
             # one that diverged ended early
             for record in (r for r in records.values() if not r.get("diverged")):
                 name = (record.get("learner") or record["evaluator"])["name"]
                 training = records.get(record.get("train", record["key"]), {})
+                each = record["cost"]["cpu_seconds"] / record.get("episodes", 1)
                 for like in (record["arm"], key_of(training.get("game"))):
-                    found[record["kind"], name, like].append(record["cost"]["cpu_seconds"])
+                    found[record["kind"], name, like].append(each)
             self._costs = {what: sum(costs) / len(costs) for what, costs in found.items()}
         what, game = run.job.what(key), key_of(run.job.game.identity)
-        return self._costs.get((*what, run.job.arm), self._costs.get((*what, game), math.nan))
+        each = self._costs.get((*what, run.job.arm), self._costs.get((*what, game), math.nan))
+        return each * (run.job.episodes if key == run.job.key else 1)
 
     def missing_cost(self, run: Run) -> float:
         """Return the CPU seconds that finish a run, as far as they are known (nan if none is)."""
