@@ -1,7 +1,10 @@
 """Kernels that are linked while they run: the bits of numba's code, whatever lies on the disk."""
 
+import itertools
+
 import numpy as np
 import pytest
+from numba.core.bytecode import FunctionIdentity
 
 from afterply import games
 from afterply.kernel import link
@@ -62,6 +65,16 @@ def test_so_have_searches(name):
 def test_so_has_that_of_another_learner_and_of_a_game_of_ones_own():
     for learner, game in ((sarsa, games.load("hex")), (td, race()), (sarsa, race())):
         assert _equal(_trained(learner, game), _trained(learner, game, fast=False))
+
+
+def test_rules_with_one_name_in_the_code_stay_apart(monkeypatch):
+    """Two processes, each of which compiles a rule for the disk, may number them alike."""
+    with monkeypatch.context() as numbered:
+        numbered.setattr(FunctionIdentity, "_unique_ids", itertools.repeat(7))
+        game = race()  # the rules `player` and `over` are lambdas
+    assert game._compiled["player"]._wrapper_name == game._compiled["over"]._wrapper_name
+    assert [game.over([k, 0]) for k in range(6)] == [False] * 5 + [True]
+    assert _equal(_trained(td, game), _trained(td, game, fast=False))
 
 
 def test_a_file_that_is_cut_empty_foreign_or_edited_is_made_again(tmp_path, monkeypatch):

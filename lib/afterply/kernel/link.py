@@ -119,10 +119,8 @@ class Program:
 
     def __init__(self, rules, compiled: dict, target: Target = WEB):
         self._rules, self._target, self._entries = rules, target, []
-        names = {rule: _private(f, RULE_NAME) for rule, f in compiled.items()}
-        libraries = {names[rule]: _private(f, RULE) for rule, f in compiled.items()}
-        self._named = rules._replace(**names)
-        self._codes = {name: _bitcode(library) for name, library in libraries.items()}
+        self._codes = {f"rule.{rule}": _code_of(f, f"rule.{rule}") for rule, f in compiled.items()}
+        self._named = rules._replace(**{rule: f"rule.{rule}" for rule in compiled})
         self._text = [f'declare void @"{name}"()' for name in self._codes]
 
     def add(self, entry: str, kernel, arguments) -> None:
@@ -261,6 +259,18 @@ def _key(array) -> tuple:
 
 def _bitcode(library) -> bytes:
     return _private(library, LINKING)().as_bitcode()
+
+
+def _code_of(rule, name) -> bytes:
+    """Return the code of a compiled rule under a name of ours, with nothing else to be seen."""
+    # numba counts the functions of a process: two rules that two processes compiled, such as
+    # lambdas of one game, may have the same name on the disk, and LLVM would take one for both
+    module = llvm.parse_bitcode(_bitcode(_private(rule, RULE)))
+    module.get_function(_private(rule, RULE_NAME)).name = name
+    for symbol in [*module.functions, *module.global_variables]:
+        if not symbol.is_declaration and symbol.name != name:
+            symbol.linkage = "internal"
+    return module.as_bitcode()
 
 
 def _constant(value):
