@@ -64,8 +64,16 @@ def test_an_interrupted_training_ends_as_one_that_was_not(capsys, monkeypatch, l
 CLOSED = signal.SIGHUP, signal.SIGHUP  # by the shell and by the system
 
 
+@pytest.fixture
+def heard():
+    """Let this process hear what ends it, also where its own start made it deaf, as nohup does."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.parametrize("by", [(signal.SIGTERM,), CLOSED, (signal.SIGTERM, signal.SIGINT)])
-def test_what_ends_a_program_from_outside_keeps_what_was_learned(capsys, monkeypatch, by):
+def test_what_ends_a_program_from_outside_keeps_what_was_learned(capsys, monkeypatch, heard, by):
     before = [signal.getsignal(number) for number in by]
     on = interrupted(capsys, monkeypatch, "train nim --episodes 900", by=by)
     assert players.load("nim.npz.part").card["episodes"] == 301
