@@ -26,6 +26,8 @@ ONE, OTHER = "return 1", "return 2"
 
 def imported(folder, monkeypatch, **sources):
     """Write modules and import them anew; return the first."""
+    # compiled files are told apart by second and size, and these are edited within one second
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.syspath_prepend(str(folder))
     for name, text in sources.items():
         (folder / f"{name}.py").write_text(text)
