@@ -1,8 +1,9 @@
 """What is measured of a trained agent: the contract, and matches against copies of one opponent.
 
 An evaluator is an object, or a plain function with a name, that is called with ``(game, agent,
-seed)`` and returns ``{metric: finite number}``, the same ones in whatever process. The agent is a
-network or a training session, for evaluators that play matches also a player. Besides::
+seed)`` and returns ``{measure: finite number}``, or rows with columns as in `afterply.results`; the
+same ones in whatever process. The agent is a network or a training session, for evaluators that
+play matches also a player. Besides::
 
     name, version    part of the keys of records; version is raised when the numbers change
     settings         a dictionary, and the dataclass fields: the rest of the keys
@@ -13,7 +14,7 @@ What only one paper measures stands with it, in ``afterply.papers.<key>``.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Literal, get_args, get_origin
 
@@ -62,8 +63,8 @@ class Evaluator:
         """Return the published files, as in ``models/hex.npz``, on which its numbers depend."""
         return ()
 
-    def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
-        """Return metric -> value."""
+    def __call__(self, game, agent, seed: int = 0) -> list[dict]:
+        """Return rows: dictionaries of measure, value and further columns."""
         kind = self.measures
         return self._measure(game, network_for(game, agent, kind) if kind else agent, seed)
 
@@ -72,19 +73,21 @@ class Evaluator:
 class Matches(Evaluator):
     """Matches of a trained agent in every seat against copies of one opponent.
 
-    Metrics are ``win_rate:<opponent>`` in percent and ``score:<opponent>`` in the game's unit.
+    Measures are ``win_rate`` in percent and ``score`` in the game's unit, with the opponent.
     RuntimeError if any match failed: an engine may die in those that it loses, so the rest would
     say nothing of the whole.
 
     Source: [konen2021] Sec. 3.3, Table 1, App. A.6.
     """
 
-    name: str  # the opponent's name in the metrics
+    name: str  # in keys and tables
     opponent: Callable  # makes the opponent, such as ``partial(players.MaxN, 10)``
     # ("upto", plies), ("all", plies), ("random", number) or ("after", (actions, ...))
     starts: tuple = ("upto", 0)
     episodes: int = 1  # matches for every start and seat
-    metrics: tuple = ("win_rate", "score")
+    metrics: tuple = ("win_rate", "score")  # which measures
+    # of the rows, if the name alone does not say them: {"opponent": "Rhino", "level": 4}
+    columns: dict = field(default_factory=dict, compare=False)
 
     def __post_init__(self):
         super().__post_init__()
@@ -117,14 +120,15 @@ class Matches(Evaluator):
         mine = table.score[table.player == "agent"]
         rate = 100.0 * win_rate(mine, game.score_range)
         found = {"win_rate": rate, "score": float(mine.mean())}
-        return {f"{metric}:{self.name}": found[metric] for metric in self.metrics}
+        columns = self.columns or {"opponent": self.name}
+        return [{"measure": name, **columns, "value": found[name]} for name in self.metrics]
 
 
 @dataclass(frozen=True)
 class OfFunction(Evaluator):
     """An evaluator that is a plain function, with its name, and what else it states."""
 
-    function: Callable  # (game, net, seed) -> {metric: value}
+    function: Callable  # (game, net, seed) -> {measure: value} or rows
     name = property(lambda self: self.function.__name__)
     version = property(lambda self: getattr(self.function, "version", 1))
     needs = property(lambda self: getattr(self.function, "needs", ""))
@@ -141,7 +145,7 @@ def as_evaluator(thing):
     if callable(thing) and hasattr(thing, "__name__"):
         return OfFunction(thing)
     raise ValueError(
-        f"{thing!r} is no evaluator: give a function (game, net, seed) -> {{metric: value}}"
+        f"{thing!r} is no evaluator: give a function (game, net, seed) -> {{measure: value}}"
         " with a name"
     )
 
@@ -170,4 +174,5 @@ OTHELLO_HEUR = Matches("Heur", partial(Heur), starts=("all", 4))
 
 def against(kind, level: int) -> Matches:
     """Return matches with a `kind`, Rhino or Edax, of a `level`: both roles, all 244 positions."""
-    return Matches(kind(level).name, partial(kind, level), starts=("all", 4))
+    columns = {"opponent": kind.__name__, "level": level}
+    return Matches(kind(level).name, partial(kind, level), starts=("all", 4), columns=columns)

@@ -1,0 +1,203 @@
+"""Results: numbers with columns that say what was measured, of whom and how.
+
+::
+
+    [{"measure": "win_rate", "opponent": "AB-DL", "seat": "first", "value": 49.5}, ...]
+
+The columns of this study are below; an evaluator may have others, each of words or of numbers. What
+a row does not name is empty: "" in a column of words, NaN in one of numbers. So a selection names
+all columns that are filled, and those that it does not name are empty::
+
+    select(table, measure="win_rate", opponent="AB-DL")    # both seats, without a search
+    select(table, measure="mistakes", ply=...)             # at whatever ply
+"""
+
+import math
+from collections.abc import Mapping
+
+import pandas as pd
+
+# where a result stands, and what it is: never the name of a column of an evaluator
+PLACE = ("study", "arm", "run", "episode")
+TYPES = {"run": "int64", "episode": "int64", "value": "float64"}
+# The columns of the evaluators of this package, in the order in which tables show them.
+COLUMNS = {
+    "measure": "what is measured; the name says the unit, as in `MEASURES`",
+    "player": "who is measured; empty: the trained agent",
+    "opponent": "against whom",
+    "seat": "first or second, of who is measured; empty: both",
+    "variant": "another reading of the same measure",
+    "move": "an opening move",
+    "iterations": "of the search of who is measured; empty: none",
+    "c_puct": "of that search; empty: its default",
+    "depth": "of the search of who is measured",
+    "level": "of the opponent, of an engine that has levels",
+    "dial": "strength of a weakened player, 0 to 1",
+    "twists": "with which a cube was scrambled",
+    "distance": "of a cube from the solved one",
+    "ply": "of a game, from 0",
+    "tile": "of 2048",
+    "without": "the number of the feature that was taken away",
+    "after": "the number of training games after which the agent was taken",
+}
+# What measures stand for on an axis; "percent" tells that it lies between 0 and 100.
+MEASURES = {
+    "win_rate": "win rate in percent (a draw counts half)",
+    "solved_rate": "cubes solved in percent",
+    "won_games_rate": "games won in percent",
+    "won": "games won in percent",
+    "drawn": "games drawn in percent",
+    "lost": "games lost in percent",
+    "reached": "games that reached the tile in percent",
+    "mistakes": "moves that give away the value in percent",
+    "early win rate": "win rate early in the training in percent",
+    "active_weights": "weights in use in percent",
+    "touched_weights": "weights ever changed in percent",
+    "wins": "games won",
+    "draws": "games drawn",
+    "losses": "games lost",
+}
+
+
+def in_percent(measure: str) -> bool:
+    """Return whether a measure lies between 0 and 100: those of `MEASURES`, and every ``_rate``."""
+    return "percent" in MEASURES.get(measure, "") or measure.endswith("_rate")
+
+
+def as_rows(found, name: str) -> tuple[list, list]:
+    """Return what an evaluator returned as rows of columns and their values.
+
+    Parameters
+    ----------
+    found : dict or list
+        ``{measure: number}``, or a list of rows, each a dictionary with ``measure``, ``value`` and
+        further columns, words or numbers.
+    name : str
+        Of the evaluator, for the ValueError if it returned something else.
+    """
+    if isinstance(found, Mapping):
+        found = [{"measure": measure, "value": value} for measure, value in found.items()]
+    try:
+        rows = [_row(row) for row in found]
+        values = [float(row["value"]) for row in found]
+    except (TypeError, KeyError, ValueError) as error:
+        raise ValueError(_wrong(name, found, error)) from error
+    if not rows or not all(map(math.isfinite, values)):
+        raise ValueError(_wrong(name, found, "a number is missing or not finite"))
+    if len({key(row) for row in rows}) < len(rows):
+        raise ValueError(_wrong(name, found, "two rows have the same columns"))
+    return rows, values
+
+
+def _row(row) -> dict:
+    columns = {name: _plain(value) for name, value in row.items() if name != "value"}
+    columns = {name: value for name, value in columns.items() if _filled(value)}
+    if taken := set(PLACE) & set(columns):
+        raise ValueError(f"the column {min(taken)} is where a result stands")
+    if not isinstance(columns.get("measure"), str):
+        raise ValueError("a row needs a measure, a word")
+    return columns
+
+
+def _plain(value):
+    if isinstance(value, str) or value is None:
+        return value
+    if isinstance(value, bool) or not math.isfinite(value):
+        raise ValueError(f"{value!r} is neither a word nor a finite number")
+    return int(value) if value == int(value) else float(value)
+
+
+def _wrong(name, found, why):
+    return (
+        f"the evaluator {name!r} must return {{measure: finite number}}, or a list of rows"
+        f' {{"measure": ..., "value": finite number, ...}}, not {found!r}: {why}'
+    )
+
+
+def _filled(value) -> bool:
+    return value is not None and value != "" and value == value
+
+
+def key(columns: Mapping) -> frozenset:
+    """Return what tells rows apart: the columns that are filled, in any order."""
+    return frozenset(item for item in columns.items() if _filled(item[1]))
+
+
+def in_words(columns: Mapping) -> str:
+    """Return columns in words: "win_rate, opponent AB-DL, seat first"."""
+    columns = dict(columns)
+    words = [str(columns.pop("measure", ""))]
+    return ", ".join(filter(None, [*words, *(f"{name} {v}" for name, v in columns.items())]))
+
+
+def filling(table: pd.DataFrame) -> list:
+    """Return the columns of a table that say what was measured: all but its place and value."""
+    return [name for name in table.columns if name not in PLACE and name != "value"]
+
+
+def select(table: pd.DataFrame, **columns) -> pd.DataFrame:
+    """Return the rows of a table whose columns are as given, and empty where nothing is given.
+
+    A value may be a list of which any will do, or ``...``, whatever is filled. The arm, run and
+    episode only have to be as given if they are.
+    """
+    wanted = pd.Series(True, index=table.index)
+    for name in filling(table) + [name for name in PLACE if name in columns]:
+        wanted &= _matches(table[name], columns.pop(name, None))
+    # a column that no row has: nothing was measured that fills it
+    return table[wanted] if not any(map(_asked, columns.values())) else table[:0]
+
+
+def _asked(value):
+    return isinstance(value, list) or value is ... or _filled(value)
+
+
+def _matches(column, value):
+    empty = column.isna() if pd.api.types.is_numeric_dtype(column) else column == ""
+    if value is ...:
+        return ~empty
+    if isinstance(value, list):
+        return column.isin(value)
+    return column == value if _filled(value) else empty
+
+
+def by_columns(table: pd.DataFrame) -> dict:
+    """Return (study, arm, :func:`key` of the filled columns) -> its rows."""
+    names = filling(table)
+    groups = table.groupby(["study", "arm", *names], sort=False, dropna=False)
+    return {
+        (study, arm, key(dict(zip(names, columns, strict=True)))): rows
+        for (study, arm, *columns), rows in groups
+    }
+
+
+def attach(numbers: pd.DataFrame, rows: list) -> pd.DataFrame:
+    """Return a table of numbers with the columns of its rows, which its column `row` counts."""
+    layout = pd.DataFrame(rows, index=range(len(rows)))
+    layout = _empty_filled(layout[_in_order(layout.columns)])
+    columns = layout.take(numbers["row"].to_numpy()).set_axis(numbers.index)
+    table = pd.concat([numbers.drop(columns=["row", "value"]), columns], axis=1)
+    return table.assign(value=numbers["value"])
+
+
+def joined(tables: list) -> pd.DataFrame:
+    """Return tables of results below each other; what one of them does not name is empty."""
+    table = pd.concat(tables, ignore_index=True)
+    names = _in_order(name for name in table.columns if name not in PLACE and name != "value")
+    return _empty_filled(table[[*PLACE, *names, "value"]])
+
+
+def _in_order(names):
+    names = list(dict.fromkeys(names))
+    return [n for n in COLUMNS if n in names] + [n for n in names if n not in COLUMNS]
+
+
+def _empty_filled(table):
+    words = {}
+    for name in filling(table):
+        if not pd.api.types.is_numeric_dtype(table[name]):
+            kinds = {isinstance(value, str) for value in table[name].dropna().unique()}
+            if len(kinds) > 1:
+                raise ValueError(f"the column {name!r} holds words and numbers; it needs one kind")
+            words[name] = ""
+    return table.fillna(words)
