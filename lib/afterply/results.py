@@ -15,11 +15,11 @@ all columns that are filled, and those that it does not name are empty::
 import math
 from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 
 # where a result stands, and what it is: never the name of a column of an evaluator
 PLACE = ("study", "arm", "run", "episode")
-TYPES = {"run": "int64", "episode": "int64", "value": "float64"}
 # The columns of the evaluators of this package, in the order in which tables show them.
 COLUMNS = {
     "measure": "what is measured; the name says the unit, as in `MEASURES`",
@@ -123,16 +123,26 @@ def key(columns: Mapping) -> frozenset:
     return frozenset(item for item in columns.items() if _filled(item[1]))
 
 
-def in_words(columns: Mapping) -> str:
-    """Return columns in words: "win_rate, opponent AB-DL, seat first"."""
-    columns = dict(columns)
+def in_words(columns) -> str:
+    """Return columns, or what :func:`key` makes of them: "win_rate, opponent AB-DL, seat first"."""
+    columns = dict(key(dict(columns)))
     words = [str(columns.pop("measure", ""))]
-    return ", ".join(filter(None, [*words, *(f"{name} {v}" for name, v in columns.items())]))
+    words += [f"{name} {_shown(columns[name])}" for name in _in_order(sorted(columns))]
+    return ", ".join(filter(None, words))
+
+
+def _shown(value):
+    return value if isinstance(value, str) else f"{value:g}" if abs(value) < 1e6 else f"{value:.0f}"
 
 
 def filling(table: pd.DataFrame) -> list:
     """Return the columns of a table that say what was measured: all but its place and value."""
     return [name for name in table.columns if name not in PLACE and name != "value"]
+
+
+def filled(table: pd.DataFrame) -> list:
+    """Return those of them that are filled in some row."""
+    return [name for name in filling(table) if _matches(table[name], ...).any()]
 
 
 def select(table: pd.DataFrame, **columns) -> pd.DataFrame:
@@ -171,13 +181,43 @@ def by_columns(table: pd.DataFrame) -> dict:
     }
 
 
-def attach(numbers: pd.DataFrame, rows: list) -> pd.DataFrame:
-    """Return a table of numbers with the columns of its rows, which its column `row` counts."""
-    layout = pd.DataFrame(rows, index=range(len(rows)))
-    layout = _empty_filled(layout[_in_order(layout.columns)])
-    columns = layout.take(numbers["row"].to_numpy()).set_axis(numbers.index)
-    table = pd.concat([numbers.drop(columns=["row", "value"]), columns], axis=1)
-    return table.assign(value=numbers["value"])
+class Collected:
+    """Results of the runs of an arm, on their way from records into a table."""
+
+    def __init__(self):
+        self.rows, self._numbers, self._layouts, self._parts = [], {}, {}, []
+
+    def add(self, run: int, points: Mapping) -> None:
+        """Add what a record holds: `rows`, `episode`, and for each row its `values`."""
+        rows, episodes = points["rows"], np.asarray(points["episode"], np.int64)
+        layout = self._layouts.setdefault(id(rows), (rows, [self._number(row) for row in rows]))[1]
+        self._parts.append((run, layout, episodes, np.asarray(points["values"], float)))
+
+    def _number(self, row):
+        number = self._numbers.setdefault(key(row), len(self.rows))
+        if number == len(self.rows):
+            self.rows.append(row)
+        return number
+
+    def table(self) -> pd.DataFrame:
+        """Return run, episode, columns and value; of two values in one place the later counts."""
+        if not self._parts:
+            return pd.DataFrame(columns=["run", "episode", "measure", "value"]).astype(
+                {"run": "int64", "episode": "int64", "measure": "str", "value": "float64"}
+            )
+        numbers = pd.DataFrame(
+            {
+                "run": np.concatenate([np.full(v.size, run) for run, _, _, v in self._parts]),
+                "row": np.concatenate([np.repeat(rows, len(e)) for _, rows, e, _ in self._parts]),
+                "episode": np.concatenate([np.tile(e, len(v)) for _, _, e, v in self._parts]),
+                "value": np.concatenate([v.ravel() for _, _, _, v in self._parts]),
+            }
+        )
+        place = ["run", "row", "episode"]
+        numbers = numbers.drop_duplicates(place, keep="last").sort_values(place, ignore_index=True)
+        layout = _empty_filled(pd.DataFrame(self.rows))
+        columns = layout[_in_order(layout.columns)].take(numbers["row"]).reset_index(drop=True)
+        return pd.concat([numbers[["run", "episode"]], columns, numbers[["value"]]], axis=1)
 
 
 def joined(tables: list) -> pd.DataFrame:

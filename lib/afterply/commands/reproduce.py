@@ -7,7 +7,6 @@ parameters, from nothing.
 """
 
 import contextlib
-import io
 import json
 import math
 import os
@@ -17,82 +16,32 @@ import signal
 import subprocess
 import sys
 import time
-import traceback
-import warnings
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import yaml
 
-from ..files import data_directory, read_json, read_yaml, reports_directory, write_text
+from ..files import data_directory, reports_directory, write_text
 from ..kernel.source import PACKAGE
 from ..learners import learners
 from ..processes import end_with
 from ..reports import collect as report
-from ..reports.sources import duration, tables
+from ..reports.sources import duration
+from ..results import by_columns, in_words
 from ..studies import golden
-from ..studies.profiles import NEVER_FROM_RECORDS, check_values, declared_in, notebook
-from ..studies.records import canonical, read
+from ..studies.notebooks import PAPER_PROFILE, collect, find, folder, planned, profile_parameters
+from ..studies.profiles import NEVER_FROM_RECORDS
+from ..studies.records import canonical, read, same_results
 from ..studies.runs import Run, where_to_work, work
 from ..studies.study import Study
 from . import INTERRUPTED, pairs, run_command
 
-PAPER_PROFILE = "paper"
 REPEATS, REPEAT_SECONDS = 13, 20.0  # recorded runs that are made again, and what one may cost
 AT_ONCE = 2  # notebooks; while they train, each of them uses all processors anyway
-DECLARING = {"parameters", "arms"}  # tags of the cells that a plan runs
-UNTAGGED = (
-    'no cell has the tag "arms": tag all cells that import, set up and declare (Study(...), arms,'
-    " views, derivations); runs that no tagged cell declares are not made"
-)
-# our notebooks that have no study that keeps records
-WITHOUT_RECORDS = (
-    "00_start_here",
-    "01_your_own_game",
-    "02_your_own_learner",
-    "03_compete",
-    "04_your_own_paper",
-)
 STYLED = re.compile(r"(?<!\w)T_[0-9a-f]{5}(?![0-9A-Za-z])")  # random names of styled tables
-
-
-def folder() -> Path:
-    """Return the directory of the notebooks."""
-    return data_directory().parent / "notebooks"
-
-
-def find(names=()) -> list[Path]:
-    """Return the notebooks in reading order: all of ours, or those that begin with `names`.
-
-    One that somebody saved beside them, as a copy of ours, must be named, and unlike ours.
-    """
-    starts = tuple(Path(name).stem for name in names) or ("",)
-    found = sorted(p for p in folder().glob("[!.]*.ipynb") if p.stem.startswith(starts))
-    profiles = data_directory() / "profiles" / PAPER_PROFILE
-    own = {*WITHOUT_RECORDS, *(file.stem for file in profiles.glob("*.yaml"))}
-    found = [path for path in found if path.stem in own] or (found if names else [])
-    if not found:
-        raise ValueError(f"there is no notebook {' or '.join(names)} in {folder()}")
-    return found
-
-
-def code_cells(path: Path) -> list[tuple[str, list]]:
-    """Return source and tags of the code cells of a notebook."""
-    code = [cell for cell in read_json(path)["cells"] if cell["cell_type"] == "code"]
-    return [("".join(cell["source"]), cell["metadata"].get("tags", [])) for cell in code]
-
-
-def profile_parameters(path: Path, profile: str, given: dict | None = None) -> dict:
-    """Return the parameters of a profile for a notebook, and over them those that are `given`."""
-    tagged = [source for source, tags in code_cells(path) if "parameters" in tags]
-    known = declared_in("\n".join(tagged))
-    stated = {"profile": profile} if "profile" in known else {}
-    if known and profile != NEVER_FROM_RECORDS:
-        file = data_directory() / "profiles" / profile / f"{path.stem}.yaml"
-        stated = check_values(known, read_yaml(file) | stated, str(file), True)
-    return stated | check_values(known, given or {}, path.name)
 
 
 def _without_traces(made, before: Path | None = None) -> str:
@@ -164,18 +113,11 @@ def _run_here(path, profile, given=None):
 
 
 def _mark_failed(path, profile, cause):
-    """Put what went wrong in the place of a notebook, and remove its old results."""
-    place = reports_directory() / profile
-    made_by = {name: runs.notebook.iloc[0] for name, runs in tables(place, "runs").items()}
-    for file in [*(place / "data").glob("*.csv"), *(place / "figures").glob("*")]:
-        # the figures of "connect4-wrapper" begin with the name of the study "connect4", too
-        belongs = [name for name in made_by if file.name.startswith((f"{name}.", f"{name}-"))]
-        if made_by.get(max(belongs, key=len, default="")) == path.stem:
-            file.unlink()
-    note = f"**This notebook failed, its results are missing.**\n\n```\n{cause}\n```\n"
+    """Put what went wrong in the place of a notebook; what is recorded stays on the pages."""
+    note = f"**This notebook failed.**\n\n```\n{cause}\n```\n"
     cell = {"cell_type": "markdown", "id": "failed", "metadata": {}, "source": note}
     content = {"cells": [cell], "metadata": {"failed": True}, "nbformat": 4, "nbformat_minor": 5}
-    write_text(place / path.name, json.dumps(content, indent=1) + "\n")
+    write_text(reports_directory() / profile / path.name, json.dumps(content, indent=1) + "\n")
 
 
 def run_all(paths: list[Path], profile: str) -> list[str]:
@@ -212,44 +154,6 @@ def run_all(paths: list[Path], profile: str) -> list[str]:
     return failed
 
 
-def planned(path: Path, parameters: dict) -> tuple[list[Study], str]:
-    """Return a notebook's studies that keep records, and a note if a cell failed; train nothing."""
-    cells, names = code_cells(path), {"__name__": "__main__", "display": lambda *shown: None}
-    tagged = any("arms" in tags for _, tags in cells) or path.stem in WITHOUT_RECORDS
-    before, note = notebook(), "" if tagged else f"{path.name}: {UNTAGGED}"
-    os.environ["AFTERPLY_BATCH"] = path.stem
-    for source, tags in cells:
-        if not DECLARING.intersection(tags):
-            continue
-        lines = ["pass" if line.startswith(("%", "!")) else line for line in source.split("\n")]
-        try:
-            with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                exec(compile("\n".join(lines), path.name, "exec"), names)
-        except Exception as error:
-            what = traceback.format_exception_only(error)[-1].strip()
-            note = note or f"{path.name}: {what}"  # later ones follow from the first
-        if "parameters" in tags:
-            names.update(parameters)
-    os.environ["AFTERPLY_BATCH"] = before
-    values = [v for n in names.values() for v in (n.values() if isinstance(n, dict) else [n])]
-    studies = dict.fromkeys(value for value in values if isinstance(value, Study))
-    return [study for study in studies if study.keeps_records], note
-
-
-def collect(paths) -> tuple[list[Study], list[str]]:
-    """Return the studies of some notebooks, and notes on what failed."""
-    found = [planned(path, profile_parameters(path, PAPER_PROFILE)) for path in paths]
-    notes = [note for _, note in found if note]
-    _tell(notes)
-    return [study for studies, _ in found for study in studies], notes
-
-
-def _tell(notes):
-    for note in filter(None, notes):
-        print(f"the plan may lack runs: {note}", flush=True)
-
-
 def runs_of(studies) -> list[tuple]:
     """Return (study, run) of all arms."""
     return [(study, run) for study in studies for runs in study.arms.values() for run in runs]
@@ -265,7 +169,8 @@ def plan_lines(studies) -> list[str]:
     for study in (study for study in studies if study.arms):
         runs = [run for _, run in runs_of([study])]
         due = [run for run in runs if run.due]
-        have, need = sum(map(_recorded_cost, runs)), sum(map(study.missing_cost, due))
+        have = sum(map(_recorded_cost, runs))
+        need = float(np.nansum([study.missing_cost(run) for run in due]))
         recorded, lacking = recorded + have, lacking + need
         done = len(runs) - len(due)
         rows.append((study.name, len(runs), done, duration(have), len(due), duration(need)))
@@ -319,8 +224,7 @@ def repeat(studies, num: int, seed: int, limit=REPEAT_SECONDS) -> tuple[int, lis
 
     def compare(run, records):
         for new in records:
-            old = stored[run][new["key"]]
-            if (old["checksum"], old.get("points")) != (new["checksum"], new.get("points")):
+            if not same_results(stored[run][new["key"]], new):
                 wrong.add(f"{run.job.study} / {run.job.arm} / run {run.job.run}")
 
     for run in stored:
@@ -355,7 +259,7 @@ def afresh(study: Study, arm: str, num: int, evaluators=()) -> pd.DataFrame:
     what |= {"runs": num, "episodes": job.episodes}  # seeds derive from the name of the new arm
     study.arm(new, job.learner, **job.parameters | what)
     study.derivations[new] = study.derivations[arm]
-    study.arms, study.views = {name: study.arms[name] for name in (arm, new)}, {}
+    study.arms = {name: study.arms[name] for name in (arm, new)}
     for run in study.arms[new]:
         run.job.checkpoint.unlink(missing_ok=True)
     study.make(study.arms[new], may_write=False)
@@ -366,6 +270,8 @@ def afresh(study: Study, arm: str, num: int, evaluators=()) -> pd.DataFrame:
 def _quick(*names) -> int:
     """Make everything from nothing at reduced scale: all notebooks, or the named ones."""
     began, paths = time.monotonic(), find(names)
+    for study in collect(paths, NEVER_FROM_RECORDS)[0]:
+        study.records.path.unlink(missing_ok=True)
     print(f"{len(paths)} notebooks at reduced scale, from nothing.", flush=True)
     return _finish(NEVER_FROM_RECORDS, run_all(paths, NEVER_FROM_RECORDS), began, [])
 
@@ -396,11 +302,17 @@ def _reproduce(*names, repeats=REPEATS) -> int:
 
 
 def _finish(profile, failed, began, summary) -> int:
-    report.main([profile])
-    print("\n".join(summary + [f"FAILED: {name}: no results in the report" for name in failed]))
+    _report(profile)
+    print("\n".join(summary + [f"FAILED: {name}" for name in failed]))
     index = reports_directory() / profile / "index.html"
     print(f"{index} after {duration(time.monotonic() - began)}", flush=True)
     return 1 if failed else 0
+
+
+def _report(profile=PAPER_PROFILE) -> int:
+    """Make the pages of a profile anew from the records; no notebook is run."""
+    print(report.told(report.build(profile, collect(find(), profile)[0])))
+    return 0
 
 
 def _plan(*names) -> int:
@@ -420,11 +332,12 @@ def _repeat(*names, runs=REPEATS, seconds=REPEAT_SECONDS, seed=0) -> int:
     return 1 if len(said) > 1 else 0
 
 
-def _afresh(name, study, *arms, metric=(), evaluator=(), runs=10) -> int:
-    """Train arms of a study in a notebook with seeds that no record has; print means of metrics.
+def _afresh(name, study, *arms, result=(), evaluator=(), runs=10) -> int:
+    """Train arms of a study in a notebook with seeds that no record has; print means of results.
 
     Nothing is recorded. Beside each mean is that of the recorded runs. With --evaluator only these
-    evaluators measure the new runs; --metric and --evaluator may be repeated.
+    evaluators measure the new runs; without --result, a text as it is printed, all are printed.
+    --result and --evaluator may be repeated.
     """
     for arm in arms:  # each in a study of its own
         found = {one.name: one for one in collect(find([name]))[0]}
@@ -432,10 +345,14 @@ def _afresh(name, study, *arms, metric=(), evaluator=(), runs=10) -> int:
             raise ValueError(f"{name} has no study {study!r} but {', '.join(found)}")
         table = afresh(found[study], arm, runs, evaluator)
         last = table[table.episode == table.groupby(["arm", "run"]).episode.transform("max")]
-        for each in metric or sorted({*last[last.arm == "new"].metric}):
-            values = [last[(last.arm == of) & (last.metric == each)].value for of in ("new", arm)]
+        found = by_columns(last)
+        for columns in (columns for _, of, columns in found if of == "new"):
+            words = in_words(columns)
+            if result and words not in result:
+                continue
+            values = [found[study, name, columns].value for name in ("new", arm)]
             means = [f"{value.mean():.6g} ({len(value)} runs)" for value in values]
-            print(f"{arm}, {each}: {means[0]}; recorded: {means[1]}")
+            print(f"{arm}, {words}: {means[0]}; recorded: {means[1]}")
     return 0
 
 
@@ -472,15 +389,13 @@ def _notebook(name, *parameters, profile=NEVER_FROM_RECORDS, parent=0) -> int:
     given = pairs(parameters, yaml.safe_load)
     stated = profile_parameters(path, profile, given)
     if profile != NEVER_FROM_RECORDS:
-        studies, note = planned(path, stated)
-        _tell([note])
-        make_missing(studies, math.inf)
-    return _run_here(path, profile, given) or report.main([profile])
+        make_missing(planned(path, stated)[0], math.inf)
+    return _run_here(path, profile, given) or _report(profile)
 
 
 def main(words=None) -> int:
     """Run the command line; return the exit status."""
-    functions = _quick, _reproduce, _plan, _repeat, _afresh, _evaluate, _golden, _notebook
+    functions = _quick, _reproduce, _report, _plan, _repeat, _afresh, _evaluate, _golden, _notebook
     return run_command("python -m afterply.commands.reproduce", functions, words)
 
 

@@ -4,8 +4,11 @@
     data/papers/margins.yaml    one rule per unit: the difference that does not matter
     data/papers/former.yaml     verdicts before a rule or a test was changed
 
-A claim names where the value is printed, and the study, arm and metric that answer it; metric
-`cell` of a claim with several numbers (win : draw : loss) is answered by `cell:wins`, ...
+A claim names where the value is printed, and the study, the arm and the columns of results that
+answer it: ``select: {measure: win_rate, opponent: AB}``, as `afterply.results.select` takes them.
+``metric: score`` is short for ``select: {measure: score}``. The components of a claim with several
+numbers, ``{won: 97, drawn: 2, lost: 1}``, are its measures; beside a measure `cell` they are
+`cell:won`, ...
 
 A claims file of anybody's has the same format, and may leave out most of it: see :func:`load_own`.
 """
@@ -38,6 +41,8 @@ Rule = TypedDict("Rule", _MARGIN | {"why": Required[str]}, total=False)
 # why no reading gives some claims: their ids, or a table with rows and columns (or all of it)
 _LISTS = dict.fromkeys(("claims", "rows", "columns"), list)
 NoReading = TypedDict("NoReading", _LISTS | {"table": str, "why": Required[str]}, total=False)
+# for claims with columns as in `where` (default: all) a reading has other ones; "" takes one away
+Other = TypedDict("Other", {"where": dict, "by": Required[dict]}, total=False)
 
 
 def titled(place) -> str:
@@ -65,7 +70,7 @@ class Claim:
     note: str | None = None  # a remark for the reader
     study: str | None = None
     arm: str | None = None
-    metric: str | None = None
+    select: dict | None = None  # the columns of the results that answer it
     needs: str | None = None  # what must exist before it can be run
     bound: str | None = None  # why no program can give the printed value, or how far it can come
     why: str | None = field(default=None, metadata=DERIVED)  # why no reading gives it
@@ -84,6 +89,17 @@ class Claim:
         """The place in words: `Table 1, TicTacToe vs Max-N10, FARL`."""
         inside = [self.place[name] for name in ("row", "column") if name in self.place]
         return ", ".join([titled(self.place), *inside])
+
+    @property
+    def selections(self) -> dict:
+        """Return component -> columns of the results that answer it; None is that of one number."""
+        if not isinstance(self.value, Mapping):
+            return {None: self.select}
+        whole = self.select.get("measure")
+        return {
+            part: self.select | {"measure": f"{whole}:{part}" if whole else part}
+            for part in self.value
+        }
 
     @property
     def printed_error(self) -> tuple:
@@ -165,8 +181,7 @@ class Reading:
     arms: dict  # arm of the claim -> arm that follows the reading; empty while there is none
     study: str = ""  # that has those arms (default: `of`)
     tables: list = field(default_factory=list)  # or sections, whose claims alone it speaks of
-    label: str = ""  # stands before the metrics of its arms
-    metrics: dict = field(default_factory=dict)  # of the claim -> of its arm, where they differ
+    select: list[Other] = field(default_factory=list)  # where its columns differ from the claim's
     software: bool = False  # the reading "as the original software"
     sets: dict = field(default_factory=dict)  # deviation -> what is set there, in words
     settings: dict = field(default_factory=dict)  # of the learner, unlike the text's reading
@@ -182,7 +197,11 @@ class Reading:
         return claim.target and claim.study == self.of and claim.arm in self.arms and here
 
     def answer(self, claim) -> dict:
-        """Return which arm and metric answer a claim in this reading."""
+        """Return which arm and columns answer a claim in this reading."""
+        columns = dict(claim.select)
+        for other in self.select:
+            if other.get("where", {}).items() <= claim.select.items():
+                columns |= other["by"]
         return {
             "reading": self.id,
             "says": self.says,
@@ -190,7 +209,7 @@ class Reading:
             "one_training": claim.arm in self.one_training,
             "study": self.study or self.of,
             "arm": self.arms[claim.arm],
-            "metric": self.label + self.metrics.get(claim.metric, claim.metric),
+            "select": columns,
         }
 
 
@@ -305,17 +324,28 @@ def load_own(path) -> Paper:
 
 
 def _with_study(content, study):
-    # whatever names an arm or a metric belongs to a study
+    # whatever names an arm belongs to a study
     if isinstance(content, list):
         return [_with_study(one, study) for one in content]
     if not isinstance(content, dict):
         return content
-    named = {"study": study} if {"arm", "metric"} & set(content) else {}
+    named = {"study": study} if "arm" in content else {}
     return named | {name: _with_study(one, study) for name, one in content.items()}
 
 
+def _written_out(content):
+    # the short form, wherever columns are selected
+    if isinstance(content, list):
+        return [_written_out(one) for one in content]
+    if not isinstance(content, dict):
+        return content
+    content = {name: _written_out(one) for name, one in content.items()}
+    measure = content.pop("metric", None)
+    return content | ({"select": {"measure": measure}} if measure is not None else {})
+
+
 def _checked(entry, path, changes=()) -> Paper:
-    paper = read_entry(Paper, entry, path.name)
+    paper = read_entry(Paper, _written_out(entry), path.name)
     rules = read_yaml(published_file("papers/margins.yaml")) | paper.margins
     for wrong, message in _faults(paper, path.stem, rules):
         if wrong:
@@ -373,8 +403,8 @@ def _faults_of_claim(claim, key, rules):
     single = claim.uncertainty or claim.better or claim.relation != "="
     alone = "uncertainty, better and relation are for single numbers"
     yield isinstance(value, dict) and single, alone
-    answered = claim.study and claim.arm and claim.metric
-    yield not (answered or claim.needs), "name the study, arm and metric that answer it, or needs"
+    answered = claim.study and claim.arm and claim.select is not None
+    yield not (answered or claim.needs), "name the study, arm and select that answer it, or needs"
     spread = claim.uncertainty or {"kind": "sem"}
     short = spread["kind"] == "sd" and spread.get("runs", 0) < 2
     yield short, "a standard deviation needs its number of runs to become a standard error"
@@ -391,7 +421,7 @@ def _check_statement(statement, where: str) -> None:
         if statement.test not in CAPPED and any("converged" in one for one in series(part)):
             raise ValueError(f"{where}: converged is for {' and '.join(CAPPED)} only")
         if statement.test == "trend" and len(part["rising"]) < LEAST_TREND:
-            raise ValueError(f"{where}: rising needs at least {LEAST_TREND} arms or metrics")
+            raise ValueError(f"{where}: rising needs at least {LEAST_TREND} series")
         if (names := ENDS.get(statement.test)) and not set(names) & set(part):
             raise ValueError(f"{where}: a part needs {' or '.join(names)}, a number")
 

@@ -1,19 +1,20 @@
 """Published values beside ours: which runs speak for which claim, and the verdict on each."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import pandas as pd
 
+from ..results import by_columns, in_words, key
 from ..stats import mean_interval, printed, together, with_interval
 from .claims import Claim
 from .verdicts import NOT_A_TARGET, NOT_RUN, verdict
 
 COLUMNS = (
     "id place printed ours mean low high runs verdict explanation unit margin runs_needed paper"
-    " study arm metric"
+    " study arm measured"
 ).split()
-RESULT_COLUMNS = ["study", "arm", "run", "episode", "metric", "value"]
+NEEDED = ["study", "arm", "run", "episode", "measure", "value"]  # of a table of results
 # Of a unit the decimals of our values (None: what their spread asks), what stands behind them, and
 # what values there can be at all: the t interval of few runs does not know it.
 UNITS = {
@@ -25,35 +26,26 @@ UNITS = {
 }
 
 
-def by_metric(results: pd.DataFrame | None) -> dict:
-    """Return (study, arm, metric) -> its rows."""
-    results = pd.DataFrame(columns=RESULT_COLUMNS) if results is None else results
-    if lacking := [column for column in RESULT_COLUMNS if column not in results.columns]:
-        raise ValueError(f"results lack the columns {lacking}; they need {RESULT_COLUMNS}")
-    return dict(iter(results.groupby(["study", "arm", "metric"], sort=False)))
-
-
-def compare(claims: Iterable[Claim], results: pd.DataFrame | dict | None = None) -> pd.DataFrame:
-    """Return for each of `claims` what is printed, ours with interval, and the verdict.
-
-    `results` are a table, or what :func:`by_metric` makes of it.
-    """
-    runs = results if isinstance(results, dict) else by_metric(results)
+def compare(claims: Iterable[Claim], results: pd.DataFrame) -> pd.DataFrame:
+    """Return for each of `claims` what is printed, ours with interval, and the verdict."""
+    if lacking := [column for column in NEEDED if column not in results.columns]:
+        raise ValueError(f"results lack the columns {lacking}; they need {NEEDED}")
+    runs = by_columns(results)
     return pd.DataFrame([row_of(claim, runs) for claim in claims], columns=COLUMNS)
 
 
 def row_of(claim, runs) -> dict:
-    """Return a claim's row of :func:`compare`."""
+    """Return a claim's row of :func:`compare`; runs: of :func:`afterply.results.by_columns`."""
     # of each run the value at the last episode counts that any run of the arm has reached; runs
     # that stopped earlier are left out and named
-    row = {name: getattr(claim, name) for name in "id unit margin paper study arm metric".split()}
+    row = {name: getattr(claim, name) for name in "id unit margin paper study arm".split()}
+    row |= {"measured": in_words(claim.select) if claim.select else None}
     row |= {"place": claim.where, "printed": printed(claim.printed), "ours": "", "runs": 0}
     row |= dict.fromkeys(("mean", "low", "high", "runs_needed"), math.nan)
-    parts = claim.value if isinstance(claim.value, Mapping) else [None]
-    metrics = {name: f"{claim.metric}:{name}" if name else claim.metric for name in parts}
-    found = {name: runs.get((claim.study, claim.arm, metric)) for name, metric in metrics.items()}
-    lacking = [str(metrics[name]) for name, rows in found.items() if rows is None]
-    if not lacking:
+    wanted = claim.selections if claim.select is not None else {}
+    found = {part: runs.get((claim.study, claim.arm, key(c))) for part, c in wanted.items()}
+    lacking = [in_words(wanted[part]) for part, rows in found.items() if rows is None]
+    if wanted and not lacking:
         cells = {name: list(_last(rows).values()) for name, rows in found.items()}
         row["runs"] = min(map(len, cells.values()))
         intervals = [mean_interval(values) for values in cells.values()]
@@ -62,9 +54,9 @@ def row_of(claim, runs) -> dict:
             row["mean"], row["low"], row["high"] = intervals[0]
     if not claim.target:
         return row | {"verdict": NOT_A_TARGET, "explanation": claim.reason}
-    if lacking:
+    if lacking or not wanted:
         where = f"the arm {claim.arm} in the study {claim.study}"
-        missing = f"needs {claim.needs}" if claim.needs else f"no {', '.join(lacking)} of {where}"
+        missing = f"needs {claim.needs}" if claim.needs else f"no {'; '.join(lacking)} of {where}"
         return row | {"verdict": NOT_RUN, "explanation": missing}
     how = {"counted": claim.counted, "relation": claim.relation, "better": claim.better}
     error, behind = claim.printed_error
@@ -83,13 +75,13 @@ def _last(rows):
     if last["run"].duplicated().any():
         one = last[last["run"].duplicated()].iloc[0]
         raise ValueError(
-            "run {run} of {arm} in {study} has two final values of {metric}".format(**one)
+            "run {run} of {arm} in {study} has two final values of {measure}".format(**one)
         )
     return dict(zip(last["run"].tolist(), last["value"].astype(float).tolist(), strict=True))
 
 
 def final_values(rows, which="last"):
-    """Return run -> value at the last episode, of rows of :func:`by_metric`."""
+    """Return run -> value at the last episode, of the rows of one measure."""
     # `which` may be "largest" or "smallest": of all values of a run that came to the end
     last = _last(rows)
     if which == "last":

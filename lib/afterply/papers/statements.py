@@ -3,7 +3,7 @@
     ordering   high > times * low (+ by), of two arms (Welch), or of the same runs (paired)
     range      low end <= first - second <= high end (either end, and second, may be missing)
     bound      a mean is above or below a number
-    trend      rising along an ordered list of arms or metrics (Page's test, runs as blocks)
+    trend      rising along an ordered list of series (Page's test, runs as blocks)
 
 Of the m parts of a statement k must hold: all, more than half if the paper says "in most", or any.
 If that is false at least m - k + 1 parts are false, one of them among the k smallest p values: so
@@ -15,7 +15,7 @@ runs included. Every interval is shown at the levels at which it decides: its lo
 the statement, its upper end at that of the contrary, so that it and the verdict say the same.
 Where all runs are equal the p value is the least that a permutation test of as many runs can have.
 
-**Runs that did not converge** (a series may name the metric `converged`) stand at their cap, a
+**Runs that did not converge** (a series may select what says so, `converged`) stand at their cap, a
 lower bound: they may support "larger", never "smaller". Where a low value would help, such a run
 counts as the largest value of either arm, and if no run of the arm converged the p value is 1. In a
 trend it counts as what speaks least for it from its cap up.
@@ -35,6 +35,7 @@ import pandas as pd
 import scipy
 from scipy.special import stdtr
 
+from ..results import in_words
 from ..stats import finite_runs, plain, t_quantile, together
 from .verdicts import MIN_RUNS, NOT_RUN, runs_for
 
@@ -45,12 +46,13 @@ PERCENT = "percent"  # the unit that is written beside each number
 COMBINE = {None: "mean", "largest": "max", "smallest": "min"}
 CAPPED = ("ordering", "trend")  # kinds of test whose series may name `converged`
 ENDS = {"range": ("from", "to"), "bound": ("above", "below")}  # of which a part needs one
-LEAST_TREND = 3  # arms or metrics: with two a trend is an ordering
+LEAST_TREND = 3  # series: with two a trend is an ordering
 
-_NAMES = dict.fromkeys(("study", "arm", "metric"), Required[str])
+# `select` as `afterply.results.select` takes it
+_NAMES = {"study": Required[str], "arm": Required[str], "select": Required[dict]}
 _EXTREME = Literal["largest", "smallest"]
 _SERIES = _NAMES | {
-    "converged": str,  # the metric that says whether a run did
+    "converged": dict,  # the columns of what says whether a run did
     "less": TypedDict("Less", _NAMES),  # is subtracted, run by run
     "history": _EXTREME,  # of a run's values, in the place of the last one
     "group": _EXTREME,  # of the runs that share opponents, in the place of their mean
@@ -83,7 +85,7 @@ class Outcome:
 
 
 def judge(statements, values):
-    """Return the Outcome of each statement; values: (study, arm, metric, which) -> {run: value}."""
+    """Return the Outcome of each; values: (study, arm, columns, which) -> {run: value}."""
     outcomes = [_try(statement, values) for statement in statements]
     # one that has no runs yet counts as well: no verdict may change when they come
     p_values = [(o.p_for, o.p_against) if o.parts else (1.0, 1.0) for o in outcomes]
@@ -112,7 +114,8 @@ def _try(statement, values):
         for one, runs in zip(series(part), found, strict=True):
             if (number := len(runs.values)) < MIN_RUNS:
                 text = f"{number} of at least {MIN_RUNS} runs" if number else "no runs"
-                text += " of {metric}, arm {arm}, study {study}.".format(**one)
+                where = f"arm {one['arm']}, study {one['study']}"
+                text += f" of {in_words(one['select'])}, {where}."
                 return Outcome(NOT_RUN, "", text)
         parts.append(tried(part, found))
     needed = statement.needed
@@ -124,7 +127,7 @@ def _try(statement, values):
 
 def _runs(one, values, shared):
     def named(series):
-        where = series["study"], series["arm"], series["metric"]
+        where = series["study"], series["arm"], series["select"]
         return pd.Series(values(*where, one.get("history", "last")), dtype=float)
 
     found = named(one)
@@ -135,7 +138,7 @@ def _runs(one, values, shared):
         found = groups.agg(COMBINE[one.get("group")])[groups.size() == shared]
     if "converged" not in one:
         return Runs(found)
-    reached = named(one | {"metric": one["converged"]}).reindex(found.index).fillna(0)
+    reached = named(one | {"select": one["converged"]}).reindex(found.index).fillna(0)
     return Runs(found, frozenset(found.index[reached == 0]))
 
 

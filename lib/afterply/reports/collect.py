@@ -1,15 +1,18 @@
-"""The report of a profile: every published value beside ours, from the studies' files.
+"""The report of a profile: every published value beside ours, from the records of its studies.
 
-    data/<study>.results.csv, data/<study>.runs.csv, figures/<study>-<name>.svg, <notebook>.ipynb
+    studies (arms of the notebooks, with their records), executed notebooks
+    -> figures/<study>-<name>.svg of those figures that pages show
     -> index.md with main-<paper>.svg and bars-<paper>.svg, <paper>.md, changes.md,
        correspondence.md, games.md, verdicts.svg
     -> <page>.html and <notebook>.html, with style.css
 
-``python -m afterply.reports.collect paper`` makes the pages anew and runs no notebook. What is
+``python -m afterply.commands.reproduce report`` makes the pages anew and runs no notebook. What is
 missing becomes a marked gap. The same input gives the same bytes.
 """
 
-import sys
+import contextlib
+import importlib
+import io
 from itertools import starmap
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,10 +21,11 @@ import pandas as pd
 
 from ..files import published_file, read_yaml, reports_directory
 from ..papers import claims
-from ..papers.compare import by_metric, final_values, row_of
+from ..papers.compare import final_values, row_of
 from ..papers.statements import judge, series
 from ..papers.verdicts import NOT_RUN
-from . import pages, sources, times
+from ..results import by_columns, joined, key
+from . import pages, picture, sources, times
 from .picture import STATEMENTS, VERDICTS
 from .readings import answers, bare, software
 from .sources import anchor, count, missing_cost, without_record
@@ -29,32 +33,34 @@ from .sources import anchor, count, missing_cost, without_record
 NO_ANSWERS = {"papers": {}, "studies": [], "missing": []}
 
 
-def build(profile, reports=None, published=None):
+def build(profile, studies, reports=None, published=None):
     """Build all pages of a profile, a folder of `reports`; return what they are made of."""
     directory = Path(reports or reports_directory()) / profile
     directory.mkdir(parents=True, exist_ok=True)
-    summary = collect(profile, directory, claims.all() if published is None else published)
+    summary = collect(profile, studies, directory, claims.all() if published is None else published)
     pages.write(summary, directory)
     return summary
 
 
-def collect(profile, directory, published):
-    """Return everything a report is made of; lacking: study -> cost of its missing runs."""
-    results, runs = sources.tables(directory, "results"), sources.tables(directory, "runs")
-    runs = pd.concat([r for r in runs.values() if len(r)] or [pd.DataFrame()], ignore_index=True)
-    runs = runs.reindex(columns=sources.RUN_COLUMNS)
+def collect(profile, studies, directory, published):
+    """Return everything a report is made of, and draw its figures."""
+    studies = {study.name: study for study in studies}
+    with contextlib.redirect_stdout(io.StringIO()):  # studies say what they find in their records
+        tables = [study.table() for study in studies.values()]
+        runs = pd.concat([pd.DataFrame(), *(study.runs() for study in studies.values())])
+        figures = list(drawn(published, studies, directory))
+    found = by_columns(joined(tables)) if tables else {}
+    runs = runs.reindex(columns=sources.RUN_COLUMNS).reset_index(drop=True)
     groups = without_record(runs).groupby("study")
     lacking = {study: missing_cost(rows) for study, rows in groups}
     notebooks = sources.notebooks(directory)
     failed = {book.name: book.cells[0][2].strip() for book in notebooks if book.failed}
     gaps = [f"the notebook {n} failed: {t.splitlines()[-2].strip()}" for n, t in failed.items()]
-    found = by_metric(pd.concat(results.values()) if results else None)
-    found = found, results, runs, sources.figures(directory, results), notebooks
     ordered = sorted(published.values(), key=lambda paper: (paper.order, paper.key))
-    parts = [part_of(paper, *found) for paper in ordered]
+    parts = [part_of(paper, found, runs, figures, notebooks) for paper in ordered]
     linked, late = _linked(parts) if profile == "paper" else (NO_ANSWERS, [])
     origins = _counted(count(runs["provenance"], sources.PROVENANCES))
-    hours = without_record(runs)["estimated_cpu_seconds"].sum(skipna=False) / 3600
+    hours = without_record(runs)["estimated_cpu_seconds"].sum() / 3600
     missing = f" ({hours:.1f} CPU h)" if hours > 0 else ""
     return SimpleNamespace(
         profile=profile,
@@ -68,6 +74,27 @@ def collect(profile, directory, published):
         statements=count((row.verdict for part in parts for row in part.statements), STATEMENTS),
         status=f"Runs and evaluations ({len(runs):,}): {origins}{missing}",
     )
+
+
+def drawn(published, studies, directory):
+    """Draw the figures that pages show, those of ``papers.<key>.figures``, and yield each."""
+    for paper in published.values():
+        try:
+            functions = importlib.import_module(
+                f"..papers.{paper.key}.figures", __package__
+            ).FIGURES
+        except ModuleNotFoundError:
+            continue
+        for name, function in functions.items():
+            study = max((s for s in studies if name.startswith(f"{s}-")), key=len, default="")
+            if not study:
+                continue
+            figure, data, caption, *arms = function(studies)
+            if len(data) == 0:
+                continue
+            caption = studies[study].caption(caption, *arms)
+            picture.save(figure, directory / "figures", name, data, caption)
+            yield SimpleNamespace(study=study, name=name, caption=caption)
 
 
 def _linked(parts):
@@ -91,8 +118,8 @@ def _counted(numbers):
     return " · ".join(f"{number:,} {name}" for name, number in numbers.items())
 
 
-def part_of(paper, found, results, runs, figures, notebooks):
-    """Return what the report says about one paper; found: of `by_metric`, of study -> table."""
+def part_of(paper, found, runs, figures, notebooks):
+    """Return what the report says about one paper; found: of `by_columns`."""
     shown = {entry["shows"] for entry in paper.figures}
     figures = [f for f in figures if f.study in paper.studies or f.name in shown]
     of_figures = {figure.study for figure in figures}
@@ -100,7 +127,7 @@ def part_of(paper, found, results, runs, figures, notebooks):
     # that made its values, or speak of it at their beginning
     books = [book for book in notebooks if book.name in made or paper.key in book.cells[0][2]]
     of_books = runs["study"][runs["notebook"].isin([book.name for book in books])]
-    rows = [_row(claim, paper, runs, results, books, found) for claim in paper.claims]
+    rows = [_row(claim, paper, runs, books, found) for claim in paper.claims]
     made_by = dict(runs[["study", "notebook"]].dropna().values)
     stated = list(_statements(paper, found, {f.name for f in figures}, runs, made_by))
     return SimpleNamespace(
@@ -120,15 +147,15 @@ def part_of(paper, found, results, runs, figures, notebooks):
 def _statements(paper, found, shown, runs, made_by):
     """Yield each statement with its verdict, in numbers and words, and what shows or made it."""
 
-    def values(study, arm, metric, which):
-        rows = found.get((study, arm, metric))
+    def values(study, arm, columns, which):
+        rows = found.get((study, arm, key(columns)))
         return {} if rows is None else final_values(rows, which)
 
     missing, arms = without_record(runs), {*zip(runs["study"], runs["arm"])}
 
     def lacking(study, arm):
         here = missing[missing["study"] == study]
-        return here[here["arm"] == arm] if (study, arm) in arms else here  # a view has no own runs
+        return here[here["arm"] == arm] if (study, arm) in arms else here
 
     for statement, outcome in zip(paper.statements, judge(paper.statements, values), strict=True):
         wanted = [(one["study"], one["arm"]) for part in statement.parts for one in series(part)]
@@ -151,11 +178,11 @@ def _other_verdicts(judged, verdict):
     return [(before, why) for before, why in judged.former if verdict not in (before, NOT_RUN)]
 
 
-def _row(claim, paper, runs, results, books, found):
+def _row(claim, paper, runs, books, found):
     """Return one published value: its row of `compare`, and where ours comes from."""
     of_study, compared = runs[runs["study"] == claim.study], row_of(claim, found)
     ours, verdict = compared["ours"], compared["verdict"]
-    timed = times.ours_of(claim, paper.claims, of_study, results.get(claim.study))
+    timed = times.ours_of(claim, paper.claims, of_study)
     short, ours = timed or (bare(ours), ours)
     words = ("move_times(",) if claim.timed else (f'"{claim.arm}"', ".run(")
     by = [book.place(*words) for book in books if book.name in set(of_study["notebook"])]
@@ -175,14 +202,7 @@ def _row(claim, paper, runs, results, books, found):
     )
 
 
-def main(arguments=None):
-    """Build the report of a profile and print what it sums up; return the exit status, 0."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    summary = build(arguments[0] if arguments else "paper")
+def told(summary) -> str:
+    """Return what a report sums up, as text."""
     values = f"Published values: {_counted(summary.verdicts)}"
-    print(values, summary.status, *(f"gap: {gap}" for gap in summary.gaps), sep="\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return "\n".join([values, summary.status, *(f"gap: {gap}" for gap in summary.gaps)])

@@ -1,7 +1,5 @@
 """Figures, each a function of a table that returns ``(figure, data)``: every number drawn."""
 
-import re
-
 import matplotlib
 import pandas as pd
 from matplotlib.lines import Line2D
@@ -9,6 +7,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from ..papers.compare import UNITS
 from ..papers.verdicts import MIN_RUNS, REPRODUCED
+from ..results import filling, in_percent
 from ..stats import Interval, mean_interval, plain
 from .picture import DARK, SETTINGS, SIZE, VERDICTS, Picture
 
@@ -24,11 +23,6 @@ BAND = Patch(color="#d9d9d9", label="margin")
 PRINTED = {"marker": "D", "color": DARK, "markerfacecolor": "white"}
 PLAIN = {"no difference": "#e4e4e4", "open": "#ffffff"}  # cells of a map of effects
 INTERVAL = ["runs", "mean", "low", "high"]
-# metrics in percent, with a player before them or an opponent behind, and games of a hundred
-RATES = re.compile(
-    r"(^| )\w+_rate(_(second|first_only|won))?(:| |$)|^early win rate$"
-    r"|^(active|touched)_weights$|:(wins|ties|losses)$"
-)
 in_our_style = matplotlib.rc_context(SETTINGS)  # as a decorator
 
 
@@ -40,36 +34,44 @@ def arm_style(arm, arms=(), styles=None):
     return STYLES[others.index(arm) % len(STYLES) if arm in others else 0]
 
 
-def interval_of(metric, values) -> Interval:
-    """Return the mean of a metric over runs and its 95% interval; a rate's ends at 0 and 100%."""
+def interval_of(measure, values) -> Interval:
+    """Return the mean over runs and its 95% interval; that of a share ends at 0 and 100%."""
     mean, low, high = mean_interval(values)
-    if RATES.search(metric) and 0.0 <= mean <= 100.0:
+    if in_percent(measure) and 0.0 <= mean <= 100.0:
         low, high = max(low, 0.0), min(high, 100.0)
     return Interval(mean, low, high)
 
 
-def curve_data(table, metric, arms):
-    """Return arm, episode, runs, mean and 95% interval of a metric, of the rows of one study."""
-    rows = table[(table["metric"] == metric) & table["arm"].isin(list(arms))]
-    # no results at all is an unfinished study; results of other things are a mistake
-    if len(table) and metric not in set(table["metric"]):
-        raise ValueError(f"no values of {metric!r}, only of {sorted(set(table['metric']))}")
-    for twice in rows[rows.duplicated(["arm", "run", "episode"])].itertuples():
-        what = f"arm {twice.arm!r} run {twice.run} has two values of {metric!r}"
-        raise ValueError(f"{what} at episode {twice.episode}; pass the rows of one study only")
+def curve_data(table, lines, by="arm", x="episode"):
+    """Return the mean over runs and its 95% interval at each x, for each line of a figure.
+
+    table: results of one measure, :func:`afterply.results.select`; `by` is the column whose words
+    tell the lines, `x` one of numbers. Columns: `by`, `x`, runs, mean, low, high. ValueError if a
+    run has two values in one place, since they are of different things.
+    """
+    lines = list(dict.fromkeys(lines))
+    rows = table[table[by].isin(lines)]
+    for twice in rows[rows.duplicated([by, "run", x], keep=False)][:1].to_dict("records"):
+        others = [n for n in ("study", *filling(table)) if n in table and n not in (by, x)]
+        differ = [n for n in others if rows[n].nunique(dropna=False) > 1]
+        raise ValueError(
+            f"run {twice['run']} of {twice[by]!r} has two values at {x} {twice[x]}: select one of"
+            f" {', '.join(differ) or 'them'} first"
+        )
     records = [
-        (arm, episode, len(group), *mean_interval(group["value"]))
-        for arm in dict.fromkeys(arms)
-        for episode, group in rows[rows["arm"] == arm].groupby("episode")
+        (line, place, len(group), *mean_interval(group["value"]))
+        for line in lines
+        for place, group in rows[rows[by] == line].groupby(x)
     ]
-    return pd.DataFrame(records, columns=["arm", "episode", *INTERVAL])
+    return pd.DataFrame(records, columns=[by, x, *INTERVAL])
 
 
 @in_our_style
 def learning_curves(
     table,
-    metric,
-    arms,
+    lines,
+    by="arm",
+    x="episode",
     published=(),
     best=None,
     title="",
@@ -82,29 +84,30 @@ def learning_curves(
 ):
     """Draw learning curves: mean over runs with its 95% interval at every evaluated episode.
 
-    table, metric, arms: as in :func:`curve_data`. published: claims, which stand at the right end.
-    best: the best achievable value. score_axis: a second axis, for a metric in percent. possible:
-    least and greatest value, where intervals are cut off, or None. logs: arms that are printed or
-    logged by the authors. styles: arm -> colour, marker and linestyle (default: by position).
+    table, lines, by, x: as in :func:`curve_data`. published: claims, which stand at the right end.
+    best: the best achievable value. score_axis: a second axis, for a rate in percent. possible:
+    least and greatest value, where intervals are cut off, or None. logs: lines that are printed or
+    logged by the authors. styles: line -> colour, marker and linestyle (default: by position).
     """
-    data = curve_data(table, metric, arms)
-    data.insert(1, "kind", ["original" if arm in logs else "ours" for arm in data["arm"]])
+    data = curve_data(table, lines, by, x)
+    data.insert(1, "kind", ["original" if line in logs else "ours" for line in data[by]])
     if possible:
         data["low"] = data["low"].clip(lower=possible[0])
         data["high"] = data["high"].clip(upper=possible[1])
     figure = Picture(figsize=SIZE, layout="constrained")
     axes, extra = figure.add_subplot(), []
-    for arm in arms:
-        own = data[data["arm"] == arm]
-        _draw_curve(axes, own, arm, arm_style(arm, arms, styles), counted=arm not in logs)
-    last = data["episode"].max() if len(data) else 1
+    for line in lines:
+        own = data[data[by] == line].rename(columns={x: "x"})
+        _draw_curve(axes, own, line, arm_style(line, lines, styles), counted=line not in logs)
+    last = data[x].max() if len(data) else 1
     for place, claim in enumerate(published):
-        style = arm_style(claim.arm, arms, styles)
-        extra.append(_draw_published(axes, claim, last, last * (1.03 + 0.015 * place), style))
+        style, beside = arm_style(claim.arm, lines, styles), last * (1.03 + 0.015 * place)
+        drawn = _draw_published(axes, claim, beside, style)
+        extra.append({by: claim.arm, x: last, **drawn})
     if best is not None:
         name = f"best achievable ({plain(best)})"
         axes.axhline(best, color=DARK, linewidth=1.2, linestyle=":", label=name)
-        extra.append({"arm": "", "kind": "best achievable", "episode": last, "mean": best})
+        extra.append({by: "", "kind": "best achievable", x: last, "mean": best})
     axes.set(xlabel=xlabel, ylabel=label, title=title)
     if possible:
         (low, high), room = axes.get_ylim(), 0.03 * (possible[1] - possible[0])
@@ -124,17 +127,17 @@ def _draw_curve(axes, rows, arm, style, counted):
     step = max(1, len(rows) // 20)
     label = _with_runs(arm, rows["runs"], "–") if counted else arm
     look = style | {"label": label, "markersize": 4.5, "markevery": step}
-    axes.plot(rows["episode"], rows["mean"], **look)
+    axes.plot(rows["x"], rows["mean"], **look)
     if rows["low"].notna().any():
         look = {"color": style["color"], "alpha": 0.16, "linewidth": 0}
-        axes.fill_between(rows["episode"], rows["low"], rows["high"], **look)
+        axes.fill_between(rows["x"], rows["low"], rows["high"], **look)
         some = rows.iloc[::step]
         half = [some["mean"] - some["low"], some["high"] - some["mean"]]
         look = {"fmt": "none", "ecolor": style["color"], "elinewidth": 1, "capsize": 2.5}
-        axes.errorbar(some["episode"], some["mean"], half, **look)
+        axes.errorbar(some["x"], some["mean"], half, **look)
 
 
-def _draw_published(axes, claim, last, x, style):
+def _draw_published(axes, claim, x, style):
     """Draw a published value beside the end of the curves, where it hides nothing."""
     mean, low, high = _published(claim)
     label = f"{claim.arm}, published" + (" (± printed s.e.)" if low < mean else "")
@@ -142,8 +145,7 @@ def _draw_published(axes, claim, last, x, style):
     look |= {"markersize": 9, "markeredgewidth": 1.8, "capsize": 5, "zorder": 5, "label": label}
     axes.errorbar([x], [mean], [[mean - low] if low < mean else [0]], **look)
     runs = (claim.uncertainty or {}).get("runs")
-    where = {"arm": claim.arm, "kind": "published", "episode": last, "runs": runs}
-    return where | {"mean": mean, "low": low, "high": high}
+    return {"kind": "published", "runs": runs, "mean": mean, "low": low, "high": high}
 
 
 def _published(claim):
@@ -154,12 +156,11 @@ def _published(claim):
 
 def ladders(rungs, label="rating (Elo points above the random player)", title=""):
     """Draw ladders of opponents, one line a method; rungs: method, dial, run, value."""
-    methods = list(dict.fromkeys(rungs["method"]))
-    table = rungs.rename(columns={"method": "arm", "dial": "episode"}).assign(metric=label)
     look = {"score_axis": False, "possible": None, "label": label, "title": title}
     look["xlabel"] = "dial (0 = knows nothing, 1 = as it was trained)"
-    figure, data = learning_curves(table, label, methods, **look)
-    return figure, data.drop(columns="kind").rename(columns={"arm": "method", "episode": "dial"})
+    methods = list(dict.fromkeys(rungs["method"]))
+    figure, data = learning_curves(rungs, methods, "method", "dial", **look)
+    return figure, data.drop(columns="kind")
 
 
 @in_our_style

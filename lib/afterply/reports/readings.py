@@ -10,8 +10,9 @@ from types import SimpleNamespace
 import pandas as pd
 
 from ..papers.claims import load
-from ..papers.compare import by_metric, row_of
+from ..papers.compare import row_of
 from ..papers.verdicts import BETTER, CONSISTENT, INCONCLUSIVE, NOT_RUN, REPRODUCED
+from ..results import by_columns, joined
 
 MIN_RUNS = 10  # fresh runs, before a reading is said to give a value
 GIVES, BEYOND, UNDECIDED, FAILS = "gives it", "is beyond it", "undecided", "does not"
@@ -41,10 +42,10 @@ def bare(ours):
 
 
 def answers(claim, results):
-    """Return what each reading says of a claim, its outcome, `short`; results: of `by_metric`."""
+    """Return what each reading says of a claim, its outcome, `short`; results: of `by_columns`."""
     said = []
     for reading in claim.readings:
-        where = {name: reading[name] for name in ("study", "arm", "metric")}
+        where = {name: reading[name] for name in ("study", "arm", "select")}
         found = row_of(replace(claim, needs=None, **where), results)
         runs, outcome = found["runs"], OUTCOMES.get(found["verdict"], FAILS)
         if outcome != OPEN:
@@ -102,7 +103,7 @@ def unexplained(rows):
 def beside_studies(*studies):
     """Return a table of targets of studies of one paper: printed, as the text, as the software."""
     paper, names = load(studies[0].paper), {study.name for study in studies}
-    runs, lines = by_metric(pd.concat(study.table() for study in studies)), []
+    runs, lines = by_columns(joined([study.table() for study in studies])), []
     for claim in paper.claims:
         other = software(answers(claim, runs)) if claim.study in names else None
         if other:

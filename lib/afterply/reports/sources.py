@@ -3,15 +3,12 @@
 import math
 import re
 from collections import Counter
-from types import SimpleNamespace
 from typing import NamedTuple
-
-import pandas as pd
 
 from ..files import read_json
 
 RUN_COLUMNS = "study arm run kind evaluator provenance machine notebook".split()
-RUN_COLUMNS += ["cpu_seconds", "moves", "moves_per_second", "estimated_cpu_seconds"]
+RUN_COLUMNS += ["confirmed", "cpu_seconds", "moves", "moves_per_second", "estimated_cpu_seconds"]
 # where a number comes from, in the tables of `studies`
 PROVENANCES = RECORDED, HERE, MISSING = "recorded", "trained here", "missing"
 MAKE_ALL = "make reproduce BUDGET=all"
@@ -33,22 +30,6 @@ class Notebook(NamedTuple):
                 if is_code and word in source:
                     return f"{self.name}.ipynb#cell-id={name}"
         return f"{self.name}.ipynb"
-
-
-def tables(directory, kind):
-    """Return the tables of a directory, study -> DataFrame; kind: "results" or "runs"."""
-    files = sorted((directory / "data").glob(f"*.{kind}.csv"))
-    return {file.name.split(".")[0]: pd.read_csv(file) for file in files}
-
-
-def figures(directory, names):
-    """Return study (the longest that the name begins with), name and caption of all figures."""
-    found = []
-    for path in sorted((directory / "figures").glob("*.svg")):
-        caption = " ".join(path.with_suffix(".txt").read_text(encoding="utf-8").split())
-        study = max((s for s in names if path.stem.startswith(s + "-")), key=len, default="")
-        found.append(SimpleNamespace(study=study, name=path.stem, caption=caption))
-    return found
 
 
 def notebooks(directory):

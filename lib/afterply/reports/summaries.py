@@ -5,6 +5,7 @@ import pandas as pd
 from ..files import data_directory, read_yaml
 from ..papers.statements import Runs, tried
 from ..papers.verdicts import MIN_RUNS
+from ..results import filled, in_words, select
 from ..stats import mean_interval
 from .figures import INTERVAL, interval_of
 
@@ -16,16 +17,24 @@ def finals(table):
     return table[table["episode"] == table.groupby("arm")["episode"].transform("max")]
 
 
-def last_values(table, arm, metric):
-    """Return the last values of a metric in the runs of an arm, by number: float64 [runs]."""
-    mine = finals(table[(table["arm"] == arm) & (table["metric"] == metric)])
+def last_values(table, arm, **columns):
+    """Return the last values of the runs of an arm, by number: float64 [runs].
+
+    columns: as for :func:`afterply.results.select`.
+    """
+    mine = finals(select(table[table["arm"] == arm], **columns))
     return mine.sort_values("run")["value"].to_numpy()
 
 
 def by_run(table, arm):
-    """Return the values at the end of an arm's trainings: one row a run, one column a metric."""
+    """Return the values at the end of an arm's trainings: a row a run, a column for each result.
+
+    The columns are the words of :func:`afterply.results.in_words`.
+    """
     rows = finals(table[table["arm"] == arm])
-    return rows.pivot(index="run", columns="metric", values="value")
+    names = filled(rows)
+    words = [in_words(zip(names, columns)) for columns in rows[names].itertuples(index=False)]
+    return rows.assign(result=words).pivot(index="run", columns="result", values="value")
 
 
 def intervals(groups, columns):
@@ -37,14 +46,14 @@ def intervals(groups, columns):
 def effects(table, pairs, margin):
     """Return what a part of a method changes: the difference with and without it, in words, too.
 
-    pairs: (row, column) -> arm with it, arm without, metric, its value that counts as 100. All
-    intervals hold together with probability 95% (Welch, Bonferroni over all pairs). *No difference*
-    is an interval within the margin on either side of 0; else *helps* and *harms* are intervals on
-    one side of 0, and what is left is *open*.
+    pairs: (row, column) -> arm with it, arm without, what is measured as columns, and the value
+    that counts as 100. All intervals hold together with probability 95% (Welch, Bonferroni over all
+    pairs). *No difference* is an interval within the margin on either side of 0; else *helps* and
+    *harms* are intervals on one side of 0, and what is left is *open*.
     """
     found, beyond = [], 0.05 / 2 / max(1, len(pairs))  # an end of an interval leaves out so much
-    for where, (*arms, metric, best) in pairs.items():
-        values = [100 / best * last_values(table, arm, metric) for arm in arms]
+    for where, (*arms, columns, best) in pairs.items():
+        values = [100 / best * last_values(table, arm, **columns) for arm in arms]
         if min(map(len, values)) < MIN_RUNS:
             continue
         part = tried({"high": {}, "low": {}}, [Runs(pd.Series(own)) for own in values])
@@ -58,16 +67,21 @@ def effects(table, pairs, margin):
     return pd.DataFrame(found, columns=names)
 
 
-def means(rows, by=("arm", "metric"), names=None, unit="runs", mean="mean"):
-    """Return the mean over runs of each group of rows, with its 95% interval."""
-    # names: metric -> its name in the table, or a list of metrics; others are left out
-    rows = rows[rows["metric"].isin(list(names))] if names else rows
+def means(rows, names=None, by=("arm",), unit="runs", mean="mean"):
+    """Return the mean over runs of each group of rows, with its 95% interval.
+
+    Groups are told by the columns `by`, and by all columns that are filled; or by the labels of
+    `names`, label -> columns as for :func:`afterply.results.select`, which leave out other rows.
+    """
+    groups = [*by, *filled(rows)] if names is None else [*by, "result"]
+    if names is not None:
+        chosen = [select(rows, **columns).assign(result=label) for label, columns in names.items()]
+        rows = pd.concat(chosen or [rows[:0].assign(result="")])
     found = [
-        (*where, len(group), *interval_of(group["metric"].iloc[0], group["value"]))
-        for where, group in rows.groupby(list(by), sort=False)
+        (*where, len(group), *interval_of(group["measure"].iloc[0], group["value"]))
+        for where, group in rows.groupby(groups, sort=False, dropna=False)
     ]
-    table = pd.DataFrame(found, columns=[*by, unit, mean, "95% low", "95% high"])
-    return table.replace({"metric": dict(names)}) if isinstance(names, dict) else table
+    return pd.DataFrame(found, columns=[*groups, unit, mean, "95% low", "95% high"])
 
 
 def shown(table, precision=1, thousands=None, na_rep="–"):
@@ -87,20 +101,8 @@ def logged(paper):
     return read_yaml(data_directory() / "logs" / f"{paper}.yaml")
 
 
-def by_opponent(rows):
-    """Return the rows of `rate:opponent` metrics as lines "arm vs opponent" of one figure."""
-    opponents = rows["metric"].str.split(":", n=1).str[1]
-    return rows.assign(arm=rows["arm"] + " vs " + opponents, metric="win rate")
-
-
-def by_number(rows, metric):
-    """Return rows with the number at the end of their metric, such as a level, as episode."""
-    number = rows["metric"].str.extract(r"(\d+)$", expand=False)
-    return rows.assign(episode=number.astype(int), metric=metric)
-
-
-def with_logs(rows, logs, metric):
-    """Add curves that are printed or logged, {arm: {episode: value}}, to the rows of a figure."""
-    points = [(arm, 0, metric, *point) for arm, curve in logs.items() for point in curve.items()]
-    logged = pd.DataFrame(points, columns=["arm", "run", "metric", "episode", "value"])
+def with_logs(rows, logs, x="episode"):
+    """Add curves that are printed or logged, {arm: {x: value}}, to the rows of a figure."""
+    points = [(arm, 0, *point) for arm, curve in logs.items() for point in curve.items()]
+    logged = pd.DataFrame(points, columns=["arm", "run", x, "value"])
     return pd.concat([part for part in (rows, logged) if len(part)] or [rows], ignore_index=True)

@@ -21,19 +21,15 @@ MIN_AGENTS = 3  # for an interval
 NOT_YET = ("not measured yet", "not measured yet")
 
 
-def seconds(arm, runs, results) -> dict:
+def seconds(arm, runs) -> dict:
     """Return player -> run -> CPU seconds of a move, also of TRAINING; ALL_OF_IT in total."""
-    made = results[(results["arm"] == arm) & results["metric"].str.startswith("moves:")]
-    made, found = made.set_index(["run", "metric"])["value"].to_dict(), {}
+    found = {}
     for row in runs[runs["arm"] == arm].dropna(subset="cpu_seconds").itertuples():
-        player, moves = TRAINING, row.moves
+        player = TRAINING if row.kind == "train" else row.evaluator.removeprefix("moves of ")
         if row.kind == "train":
             found.setdefault(ALL_OF_IT, {})[row.run] = row.cpu_seconds
-        else:
-            player = str(row.evaluator).removeprefix("moves of ")
-            moves = made.get((row.run, f"moves:{player}"), 0)
-        if moves and moves > 0:
-            found.setdefault(player, {})[row.run] = row.cpu_seconds / moves
+        if row.moves and row.moves > 0:  # of an evaluation: only one that counts moves
+            found.setdefault(player, {})[row.run] = row.cpu_seconds / row.moves
     return found
 
 
@@ -50,14 +46,12 @@ def ratio_of_means(per_run, player, other):
     return Interval(float(ratio), low, high), len(runs)
 
 
-def ours_of(claim, claims, runs, results):
+def ours_of(claim, claims, runs):
     """Return our number for a `timed` claim, (the shortest text, all there is to say), or None."""
     # only the costs that records state are read: pages are the same on every machine
     if not claim.timed:
         return None
-    if results is None:
-        return NOT_YET
-    per_run = seconds(claim.arm, runs[runs["provenance"] == RECORDED], results)
+    per_run = seconds(claim.arm, runs[runs["provenance"] == RECORDED])
     what, agents = claim.timed["what"], claim.timed.get("agents", 1)
     player, than = (claim.timed.get(name, TRAINING) for name in ("player", "than"))
     trainings = list(per_run.get(ALL_OF_IT, {}).values())

@@ -6,12 +6,20 @@
         {"study": ..., "sources": {"<learner> <version> <game>": hash of their sources, ...},
          "shared": {hash: parameters, an evaluator or what else many records have alike, ...}}
         {"key": ..., "kind": "train", "arm": ..., "run": ..., "parameters": ..., "checksum": ...}
-        {"key": ..., "kind": "curve" or "final", "train": ..., "evaluator": ..., "points": ...}
+        {"key": ..., "kind": "curve" or "final", "train": ..., "evaluator": ...,
+         "rows": [{"measure": ..., ...}, ...], "episode": [...], "values": [[...], ...]}
 
-A key is a hash of all that determines the numbers: learner, game and evaluator with their versions,
-parameters, and the seed path (study, arm, run). An evaluation has a key of its own, so a corrected
-opponent never touches a training. A record is appended as one whole line; what a killed process
-left half written is dropped on reading.
+The columns of a row stand in `rows`, its value at each episode in `values`; see
+`afterply.results`. A key is a hash of all that determines the numbers: learner, game and evaluator
+with their versions, parameters, and the seed path (study, arm, run). An evaluation has a key of its
+own, so a corrected opponent never touches a training.
+
+Each line ends with the checksum of its text, so that no edited digit is believed. A record is
+appended as one whole line; what a killed process left half written is dropped on reading.
+
+A record says by which sources it was made (`digest`; none in those made before records said it).
+One that was made again with the same checksum and results says that, too: ``"confirmed":
+{"digest": ..., "date": ...}``.
 """
 
 import contextlib
@@ -34,11 +42,14 @@ from ..files import file_digest, published_file, read_json, write_text
 from ..identity import package_file
 from ..kernel.source import PACKAGE, import_closure, source_hash
 from ..learners.parameters import check_parameters
+from ..results import key
 
 REMEDY = "restore it (git checkout) or delete that line"
 # what many records have alike: a tidy file states each of these values once, in its first line
-SHARED = ("evaluator", "game", "learner", "made", "parameters")
-MADE = ("commit", "date", "digest", "dirty", "machine", "versions")  # together one value, "made"
+SHARED = ("evaluator", "game", "learner", "made", "parameters", "rows")
+# together one value, "made"; `lost_commit` is one that is in no history any more
+MADE = ("commit", "date", "digest", "dirty", "lost_commit", "machine", "versions")
+SUM = '"sum":"'  # what follows in a line is the checksum of the text before it
 
 
 def canonical(value):
@@ -172,7 +183,7 @@ def read(path) -> tuple[dict, dict]:
         print(f"{path}: the last line was cut off and counts as missing", file=sys.stderr)
     for number, line in enumerate(lines, 1):
         try:
-            record = json.loads(line)
+            record = _checked(line)
             if "sources" in record:
                 sources, shared = record["sources"], record.get("shared", {})
             else:
@@ -184,6 +195,21 @@ def read(path) -> tuple[dict, dict]:
     return sources, records
 
 
+def _checked(line: bytes) -> dict:
+    """Return what a line says; ValueError if it is not what was written."""
+    text, found, _ = line.rpartition(SUM.encode())
+    if not found:
+        raise ValueError("no checksum")
+    record = json.loads(line)
+    if record.pop("sum") != _sum(text):
+        raise ValueError("its text is not the one that was written")
+    return record
+
+
+def _sum(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()[:8]
+
+
 def _with_references(record: dict, shared: dict) -> dict:
     made = {name: record[name] for name in MADE if name in record}
     record = {name: value for name, value in record.items() if name not in made} | {"made": made}
@@ -193,12 +219,16 @@ def _with_references(record: dict, shared: dict) -> dict:
 
 
 def _unpack(record: dict) -> dict:
-    """Write out the points of a curve, of which a file holds runs as [first, step, count]."""
-    for name, values in record.get("points", {}).items():
-        runs = (v if isinstance(v, list) else (v, 0, 1) for v in values)
-        unpacked = (v + k * step if k else v for v, step, count in runs for k in range(count))
-        record["points"][name] = list(unpacked)
+    """Write out episodes and values, of which a file holds runs as [first, step, count]."""
+    if "values" in record:
+        record["episode"] = _unpacked(record["episode"])
+        record["values"] = [_unpacked(values) for values in record["values"]]
     return record
+
+
+def _unpacked(values: list) -> list:
+    runs = (v if isinstance(v, list) else (v, 0, 1) for v in values)
+    return [v + k * step if k else v for v, step, count in runs for k in range(count)]
 
 
 def _packed(values: list) -> list:
@@ -217,10 +247,28 @@ def _packed(values: list) -> list:
 
 
 def _line(record: dict) -> str:
-    if "points" in record:  # a fifth of the text of a curve that seldom changes
-        points = {name: _packed(values) for name, values in record["points"].items()}
-        record = record | {"points": points}
-    return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n"
+    if "values" in record:  # a fifth of the text of a curve that seldom changes
+        values = [_packed(values) for values in record["values"]]
+        record = record | {"episode": _packed(record["episode"]), "values": values}
+    text = json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    text = text.removesuffix("}") + ","
+    return f'{text}{SUM}{_sum(text.encode())}"}}\n'
+
+
+def made_by(record: dict) -> set:
+    """Return the digests of the sources that made a record, or made it again without a change."""
+    return {record.get("digest"), record.get("confirmed", {}).get("digest")} - {None}
+
+
+def same_results(one: dict, other: dict) -> bool:
+    """Return whether two records of one key hold the same weights and the same numbers."""
+    return all(one.get(name) == other.get(name) for name in ("checksum", "episode")) and (
+        _values(one) == _values(other)
+    )
+
+
+def _values(record):
+    return dict(zip(map(key, record.get("rows", ())), record.get("values", ()), strict=True))
 
 
 @contextlib.contextmanager

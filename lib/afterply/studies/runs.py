@@ -11,7 +11,6 @@ notebook sees a learning curve that grows: a thread draws anew what is in the ch
 import contextlib
 import contextvars
 import functools
-import math
 import os
 import sys
 import threading
@@ -21,7 +20,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import joblib
-import pandas as pd
 from tqdm import tqdm
 
 from ..checks import needs, whole
@@ -33,6 +31,7 @@ from ..players import optional
 from ..processes import memory, work_for
 from ..reports.figures import learning_curves
 from ..reports.sources import HERE, MISSING, RECORDED
+from ..results import Collected, as_rows, in_percent, in_words, select
 from .profiles import in_notebook, notebook
 from .records import (
     canonical,
@@ -206,7 +205,7 @@ def train(job: Job, curve, report=None) -> list[dict]:
     rate = round(moves / seconds) if moves and seconds > 0 else None
     trained["cost"] |= {"moves": moves, "moves_per_second": rate}
     curves = done["curves"].items()
-    measured = [job.record(k, session.net, c["cpu_seconds"], points=c["points"]) for k, c in curves]
+    measured = [job.record(k, session.net, c["cpu_seconds"], **c["points"]) for k, c in curves]
     return [trained, *measured]
 
 
@@ -229,10 +228,9 @@ def _trained(job, curve=(), report=None):
         chunk = next_chunk(chunk, time.monotonic() - began, CHUNK_SECONDS)
         if session.episode == stop:
             for key, evaluator in wanted.items():
-                values, cpu_seconds = measure(job, evaluator, session.net, session.episode)
+                rows, values, cpu_seconds = measure(job, evaluator, session.net, session.episode)
                 done["curves"][key]["cpu_seconds"] += cpu_seconds
-                for name, value in {"episode": session.episode, **values}.items():
-                    done["curves"][key]["points"].setdefault(name, []).append(value)
+                _add_point(done["curves"][key]["points"], rows, session.episode, values)
         last = session.episode >= job.episodes
         if last or time.monotonic() - written >= pause:
             began = time.monotonic()
@@ -242,6 +240,20 @@ def _trained(job, curve=(), report=None):
             written = time.monotonic()
             pause = max(CHECKPOINT_SECONDS, CHECKPOINT_RATIO * (written - began))
     return session, done
+
+
+def _add_point(points, rows, episode, values):
+    """Add what a curve's evaluator returned at an episode; `points` are those of a record."""
+    if not points:
+        points |= {"rows": rows, "episode": [], "values": [[] for _ in rows]}
+    if points["rows"] != rows:
+        raise ValueError(
+            f"an evaluator must return the same rows at every point of a curve, not {rows} at"
+            f" episode {episode} after {points['rows']}"
+        )
+    points["episode"].append(episode)
+    for series, value in zip(points["values"], values, strict=True):
+        series.append(value)
 
 
 def _compile(job):
@@ -273,25 +285,21 @@ def _resume(job, wanted, any_sources=False):
     return job.session(), nothing
 
 
-def measure(job: Job, evaluator, net, episode: int) -> tuple[dict, float]:
-    """Return an evaluator's {metric: value} and the CPU seconds that it and its engines took."""
+def measure(job: Job, evaluator, net, episode: int) -> tuple[list, list, float]:
+    """Return an evaluator's rows, their values, and the CPU seconds of it and its engines."""
     name, began = evaluator.name, sum(os.times()[:4])
-    values = evaluator(job.game, net, seed_from(*job.seed_path, "evaluate", name, episode))
-    named = isinstance(values, dict) and values and "episode" not in values
-    if not named or not all(map(math.isfinite, values.values())):
-        raise ValueError(
-            f"the evaluator {name!r} must return {{metric: finite number}}, not {values!r}"
-        )
-    return {metric: float(value) for metric, value in values.items()}, sum(os.times()[:4]) - began
+    found = evaluator(job.game, net, seed_from(*job.seed_path, "evaluate", name, episode))
+    rows, values = as_rows(found, name)
+    return rows, values, sum(os.times()[:4]) - began
 
 
 def evaluate(job: Job, key: str, checksum: str) -> list[dict]:
     """Return the record of a final evaluation of a run, by the cache or a new training."""
     net = final_net(job, checksum)
     net = trained_net(job) if net is None else net
-    values, seconds = measure(job, job.evaluations[key][1], net, job.episodes)
-    points = {"episode": [job.episodes]} | {metric: [value] for metric, value in values.items()}
-    return [job.record(key, net, seconds, points=points)]
+    rows, values, seconds = measure(job, job.evaluations[key][1], net, job.episodes)
+    points = {"rows": rows, "episode": [job.episodes], "values": [[value] for value in values]}
+    return [job.record(key, net, seconds, **points)]
 
 
 def final_net(job: Job, checksum: str | None):
@@ -444,12 +452,16 @@ def _draw_again(jobs, over):
         while not over.wait(REDRAW):
             begun = [job for job in jobs if job.arm == arm and job.checkpoint.exists()]
             curves = [Archive(job.checkpoint).meta["curves"] for job in begun]
-            points = [pd.DataFrame(next(iter(curve.values()))["points"]) for curve in curves]
-            if any(len(table) > 1 for table in points) and curves != drawn:
-                tables = [table.assign(arm=arm, run=run) for run, table in enumerate(points)]
-                table = pd.concat(tables).melt(["arm", "run", "episode"], var_name="metric")
-                metric = table.metric.max()  # a win rate, if there is one
-                options = {"score_axis": False, "possible": None, "label": metric, "title": arm}
-                shown.update(learning_curves(table, metric, [arm], **options)[0])
+            points = [next(iter(curve.values()))["points"] for curve in curves]
+            if any(len(p.get("episode", ())) > 1 for p in points) and curves != drawn:
+                found = Collected()
+                for number, point in enumerate(filter(None, points)):
+                    found.add(number, point)
+                # the first row, or a win rate if there is one
+                columns = max(found.rows, key=lambda row: in_percent(row["measure"]))
+                table = select(found.table().assign(arm=arm), **columns)
+                options = {"score_axis": False, "possible": None, "title": arm}
+                picture, _ = learning_curves(table, [arm], label=in_words(columns), **options)
+                shown.update(picture)
                 drawn = curves
     shown.update(HTML(""))

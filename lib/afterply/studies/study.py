@@ -1,11 +1,11 @@
-"""A study as a notebook sees it: arms of runs in, one long table, figures and verdicts out.
+"""A study as a notebook sees it: arms of runs in, one table of results, figures and verdicts out.
 
 ::
 
     study = Study("tictactoe", profile, dict(runs=25, episodes=30000, eval_every=1000))
     study.arm("FARL", td, game=game, curve=[cheap], final=[expensive], farl="on")
     study.table()         # the first question takes the runs from the records, or makes them
-    study.finish()        # writes results.csv and runs.csv
+    study.finish()        # says what was recorded, made and is missing
 """
 
 import math
@@ -18,31 +18,31 @@ import pandas as pd
 
 from ..checks import plain, whole
 from ..evaluators import as_evaluator
-from ..files import data_directory, reports_directory, writable, write_text
+from ..files import data_directory, reports_directory, writable
+from ..kernel.source import source_hash
 from ..papers import claims
-from ..papers.compare import RESULT_COLUMNS, compare
-from ..reports import picture
+from ..papers.compare import compare
 from ..reports.sources import MISSING, how_to_make
+from ..results import Collected, as_rows, joined
 from . import golden
 from .profiles import NEVER_FROM_RECORDS, notebook
-from .records import Records, key_of, learner_parameters, sources_behind
+from .records import Records, key_of, learner_parameters, made_by, sources_behind
 from .runs import Job, Run, final_net, trained_net, where_to_work, work
 
 COUNTS = ("runs", "episodes", "eval_every")
 MOST_NAMED = 20  # arms with missing runs; more are counted
-TYPES = {"run": "int64", "episode": "int64", "value": "float64"}
 # of a training's statistics: shown among the results, in percent
 SHARES = ("active_weights", "touched_weights")
 
 
 class Study:
-    """One study: its arms, their runs, and the files it leaves in ``reports/<profile>/data``.
+    """One study: its arms, their runs and the file of their records.
 
     Parameters
     ----------
     name, profile : str
-        Names in the claims and of files. The profile "quick" makes everything from nothing and
-        keeps no records; any other uses ``data/records``.
+        Names in the claims and of files. The records of the profile "quick" are those of the
+        present sources alone, in ``reports/quick/records``; any other uses ``data/records``.
     params : dict, optional
         Defaults for every arm: ``runs``, ``episodes``, ``eval_every`` and parameters of the
         learner. From ``globals()`` only the first three are taken.
@@ -59,24 +59,23 @@ class Study:
         self.name, self.profile, self.paper = name, profile, paper
         params, of_notebook = params or {}, "__name__" in (params or {})
         self.params = {k: v for k, v in params.items() if k in COUNTS or not of_notebook}
-        self.keeps_records = profile != NEVER_FROM_RECORDS
+        self.quick, self.notebook = profile == NEVER_FROM_RECORDS, notebook()
+        # a page of recorded results, and its plan, make no run
+        self.computes = self.quick or not self.notebook
         self.workers, self.dask = where_to_work(workers, dask)
         remedy = "make room there, or set AFTERPLY_DATA to a copy of the data directory"
         self.cache = writable(data_directory() / "cache", remedy)
-        self.reports = reports_directory() / profile
-        file = data_directory() / "records" / f"{name}.jsonl"
-        self.records = Records(file) if self.keeps_records else None
+        self.records = Records(self._folder_of_records() / f"{name}.jsonl")
         self.arms: dict[str, list[Run]] = {}
         self.derivations = defaultdict(list)
-        self.views: dict[str, tuple] = {}
         self._done = set()  # arms whose runs have been loaded or made
         self._tables = {}  # their results, until an arm is declared anew
         self._costs = {}  # mean CPU seconds of what is recorded, until there are new records
 
-    @property
-    def computes(self) -> bool:
-        """Whether missing runs are made here: not for a page of recorded results, nor its plan."""
-        return not (notebook() and self.keeps_records)
+    def _folder_of_records(self):
+        if self.quick:
+            return reports_directory() / self.profile / "records" / source_hash()
+        return data_directory() / "records"
 
     def arm(self, name, learner, *, game, curve=(), final=(), seeded_as=None, **given) -> None:
         """Declare an arm: independent trainings with the same parameters.
@@ -85,7 +84,7 @@ class Study:
         ----------
         learner : module
             With NAME, VERSION, PARAMETERS, DEFAULTS and Session.
-        curve, final : evaluators ``(game, net, seed) -> {metric: value}`` with name and version
+        curve, final : evaluators ``(game, net, seed) -> {measure: value}`` or rows
             Measured during training, and once at its end.
         seeded_as : str, optional
             The name from which random numbers derive (default: `name`); an arm that gets another
@@ -111,8 +110,6 @@ class Study:
             known.pop(name, None)
 
     def _recorded(self, job) -> dict:
-        if not self.keeps_records:
-            return {}
         return {key: found for key in job.keys if (found := self.records.find(key))}
 
     def run(self, arms=None) -> None:
@@ -131,19 +128,17 @@ class Study:
         """Make what has no record of some runs, and write each new record at once."""
 
         def keep(run, records):
-            if self.keeps_records and may_write:
+            if may_write:
                 self.records.add(records)
                 self._costs.clear()
 
-        for run in () if self.keeps_records else runs:
-            run.job.checkpoint.unlink(missing_ok=True)
         work(runs, keep, self.workers, self.dask)
 
     def check_sources(self, runs) -> bool:
         """Forget records that do not fit the versions; return whether new ones may be written."""
         # golden runs decide, unless nothing is due and the sources are those of the record file
-        alike, may_write = defaultdict(list), self.keeps_records
-        for run in runs if self.keeps_records else ():
+        alike, may_write = defaultdict(list), True
+        for run in () if self.quick else runs:  # quick records are of the present sources alone
             learner = run.job.learner
             alike[f"{learner.NAME} {learner.VERSION} {key_of(run.job.game.identity)}"].append(run)
         for name, same in alike.items():
@@ -162,65 +157,57 @@ class Study:
         return may_write
 
     def table(self) -> pd.DataFrame:
-        """Return the results of all arms and views: study, arm, run, episode, metric, value."""
-        parts = [self._rows(arm) for arm in self.arms]
-        for name, (arm, metrics) in self.views.items():
-            rows = self._rows(arm)
-            parts += [
-                rows[rows.metric == own].assign(arm=name, metric=other)
-                for other, own in metrics.items()
-            ]
-        return pd.concat(parts or [pd.DataFrame(columns=RESULT_COLUMNS)], ignore_index=True)
+        """Return the results of all arms: study, arm, run, episode, measure, columns, value.
+
+        What a row does not say is empty, "" or NaN; :func:`afterply.results.select` selects rows.
+        """
+        return joined([self._rows(arm) for arm in self.arms] or [self._placed("", Collected())])
 
     def _rows(self, arm):
-        """Return the results of an arm; a final value replaces the curve's of the same metric."""
+        """Return the results of an arm; a final value replaces the curve's of the same columns."""
         if arm in self._tables:
             return self._tables[arm]
         self.run([arm])
-        cells = {}
+        found = Collected()
         for run in self.arms[arm]:
-            number = run.job.run
+            number, last = run.job.run, [run.job.episodes]
             for key in run.job.evaluations:  # curves come first
-                points = run.records.get(key, {}).get("points", {})
-                for metric in points.keys() - {"episode"}:
-                    for episode, value in zip(points["episode"], points[metric], strict=True):
-                        cells[number, episode, metric] = value
+                if key in run.records:
+                    found.add(number, run.records[key])
             trained = run.records.get(run.job.key, {}).get("statistics", {})
-            shares = {name: 100.0 * trained[name] for name in SHARES if name in trained}
-            cells |= {(number, run.job.episodes, name): share for name, share in shares.items()}
+            for name in (name for name in SHARES if name in trained):
+                share = [[100.0 * trained[name]]]
+                found.add(number, {"rows": [{"measure": name}], "episode": last, "values": share})
+        whole_curves = True
         for function, whole_curve in self.derivations[arm]:
-            for number, rows in self._long(arm, cells).groupby("run"):
-                values = function(rows.pivot(index="episode", columns="metric", values="value"))
-                last = rows.episode.max()
-                cells |= {(number, last, metric): float(v) for metric, v in values.items()}
-            if not whole_curve:
-                ends = {number: episode for number, episode, _ in sorted(cells)}
-                cells = {cell: v for cell, v in cells.items() if cell[1] == ends[cell[0]]}
-        self._tables[arm] = self._long(arm, cells)
-        return self._tables[arm]
+            whole_curves &= whole_curve
+            for number, rows in found.table().groupby("run"):
+                if derived := function(rows):
+                    columns, values = as_rows(derived, f"a derivation of {arm}")
+                    points = {"rows": columns, "episode": [rows.episode.max()]}
+                    found.add(number, points | {"values": [[value] for value in values]})
+        table = self._placed(arm, found)
+        if not whole_curves:
+            last = table.groupby("run").episode.transform("max")
+            table = table[table.episode == last].reset_index(drop=True)
+        self._tables[arm] = table
+        return table
 
-    def _long(self, arm, cells) -> pd.DataFrame:
-        rows = [(self.name, arm, *where, value) for where, value in cells.items()]
-        table = pd.DataFrame(rows, columns=RESULT_COLUMNS).astype(TYPES)
-        return table.sort_values(["run", "metric", "episode"], ignore_index=True)
+    def _placed(self, arm, found):
+        table = found.table()
+        table.insert(0, "study", self.name)
+        table.insert(1, "arm", arm)
+        return table
 
     def derive(self, arm: str, function, curve: bool = True) -> None:
         """Add results that follow from the others of each run, as those of its last episode.
 
-        The function ``(DataFrame [episode, metric]) -> {metric: value}`` is called for each run.
-        Without `curve` the table holds the last point of each curve alone, for an arm of many runs.
+        The function is called with the rows of each run (episode, measure, columns, value), and
+        returns ``{measure: value}`` or rows as an evaluator does. Without `curve` the table holds
+        the last point of each curve alone, for an arm of many runs.
         """
         self.derivations[arm].append((function, curve))
         self._tables.pop(arm, None)
-
-    def view(self, name: str, arm: str, metrics: dict) -> None:
-        """Show some results of an arm's runs as those of another arm `name` as well.
-
-        `metrics` are {metric of the other arm: metric of this one}; what is missing is left out.
-        """
-        if name in self.arms or arm not in self.arms:
-            raise ValueError(f"a view {name!r} of {arm!r} needs a new name, and a declared arm")
-        self.views[name] = (arm, dict(metrics))
 
     def runs(self) -> pd.DataFrame:
         """Return one row for each training and evaluation: where it comes from, what it costs."""
@@ -230,24 +217,46 @@ class Study:
         )
 
     def _run_rows(self, run):
+        expected = self.missing_costs(run)
         for key in run.job.keys[:1] if run.diverged else run.job.keys:
             kind, name = ("train", "") if key == run.job.key else ("eval", run.job.what(key)[1])
             record = run.records.get(key)
             row = {"study": self.name, "arm": run.job.arm, "run": run.job.run, "kind": kind}
-            row |= {"evaluator": name, "provenance": run.origin(key)}
-            row |= dict.fromkeys(("machine", "cpu_seconds", "moves", "moves_per_second"))
+            row |= {"evaluator": name, "provenance": run.origin(key), "notebook": self.notebook}
+            row |= dict.fromkeys(
+                ("confirmed", "machine", "cpu_seconds", "moves", "moves_per_second")
+            )
             if record:
                 at = record["machine"]
-                row |= {"machine": f"{at['cpu']} ({at['target']})"}
+                row |= {"machine": f"{at['cpu']} ({at['target']})", "moves": _moves(record)}
                 row |= {} if run.diverged else record["cost"]  # that of no whole training
-            yield row | {"estimated_cpu_seconds": math.nan if record else self._estimate(run, key)}
+                row["confirmed"] = sources_behind(run.job.game, run.job.learner) in made_by(record)
+            yield row | {"estimated_cpu_seconds": expected.get(key, math.nan)}
+
+    def missing_costs(self, run) -> dict:
+        """Return the CPU seconds of what has no record of a run, by key; nan if unknown.
+
+        Without the cache: the first of its missing evaluations has to train it again.
+        """
+        missing = [] if run.diverged else [key for key in run.job.keys if key not in run.records]
+        costs = {key: self._estimate(run, key) for key in missing}
+        if missing and run.job.key not in costs:
+            first = next((key for key in missing if not math.isnan(costs[key])), missing[0])
+            costs[first] += run.records[run.job.key]["cost"]["cpu_seconds"]
+        return costs
+
+    def missing_cost(self, run) -> float:
+        """Return the CPU seconds of what is due of a run, as far as known; nan if nothing is."""
+        costs = [cost for key, cost in self.missing_costs(run).items() if key in run.due]
+        known = [cost for cost in costs if not math.isnan(cost)]
+        return sum(known) if known or not costs else math.nan
 
     def _estimate(self, run, key) -> float:
         """Return the mean CPU seconds of like records: of the arm, else of the game; else nan.
 
         A training takes as long as its episodes: another arm may have had fewer.
         """
-        if not self._costs and self.keeps_records:
+        if not self._costs:
             found, records = defaultdict(list), self.records.by_key
             # one that diverged ended early
             for record in (r for r in records.values() if not r.get("diverged")):
@@ -260,13 +269,6 @@ class Study:
         what, game = run.job.what(key), key_of(run.job.game.identity)
         each = self._costs.get((*what, run.job.arm), self._costs.get((*what, game), math.nan))
         return each * (run.job.episodes if key == run.job.key else 1)
-
-    def missing_cost(self, run: Run) -> float:
-        """Return the CPU seconds that finish a run, as far as they are known (nan if none is)."""
-        due = run.due
-        if due and run.job.key not in due and not run.job.checkpoint.exists():
-            due = [run.job.key, *due]  # trained again for its evaluations
-        return sum(self._estimate(run, key) for key in due)
 
     def _summary(self, arms) -> str:
         runs = [run for arm in arms for run in self.arms[arm]]
@@ -296,7 +298,7 @@ class Study:
         names = [f"{name} ({n} run{'s' * (n > 1)})" for name, n in unknown.items()]
         texts += [f"Not measured: {', '.join(names)}."] if names else []
         texts += [f"Diverged: {', '.join(lost)}."] if lost else []
-        if parts and self.keeps_records:
+        if parts and not self.quick:
             texts.append(how_to_make(pd.DataFrame(open_rows)))
         return " ".join(texts)
 
@@ -305,18 +307,20 @@ class Study:
         tested = [claim for claim in claims.load(self.paper).claims if claim.study == self.name]
         return compare(tested, self.table())
 
-    def figure(self, figure, name: str, data: pd.DataFrame, caption: str, arms=None):
-        """Save a figure with its numbers and how to read it, print that text, return the figure.
+    def show(self, figure, data: pd.DataFrame, caption: str, arms=None):
+        """Print how to read a figure and what it lacks, and return it; `data` are its numbers.
 
-        The text names missing runs (of `arms`, if it shows no others); without any none is saved.
+        The text names missing runs (of `arms`, if the figure shows no others).
         """
-        text = " ".join([caption.strip(), self.unfinished(arms)]).strip()
-        if len(data) == 0 and not any(run.records for runs in self.arms.values() for run in runs):
-            print(f"There are no runs to draw in the figure {name!r} yet. {self.unfinished()}")
+        if len(data) == 0:
+            print(f"There are no runs to draw yet. {self.unfinished()}")
         else:
-            picture.save(figure, self.reports / "figures", f"{self.name}-{name}", data, text)
-            print(textwrap.fill(text, 110))
+            print(textwrap.fill(self.caption(caption, arms), 110))
         return figure
+
+    def caption(self, caption: str, arms=None) -> str:
+        """Return how to read a figure, and what it lacks."""
+        return " ".join([caption.strip(), self.unfinished(arms)]).strip()
 
     def net(self, arm: str, run: int = 0, limit: float = 60.0):
         """Return the final network of a run: from the cache, or trained again in `limit` seconds.
@@ -343,18 +347,19 @@ class Study:
         return net
 
     def finish(self) -> pd.DataFrame:
-        """Write ``<study>.results.csv`` and ``<study>.runs.csv``, and return the table of runs."""
-        self._write_csv("results", self.table())
+        """Say what was recorded, made and is missing; return the table of runs."""
         runs = self.runs()
-        self._write_csv("runs", runs.assign(notebook=notebook()))
-        if self.keeps_records and not notebook():
+        if not self.notebook:
             self.records.tidy()
         print(f"{self.name}: {self._summary(self.arms)}. {self.unfinished()}".strip())
         return runs
 
-    def _write_csv(self, what, table):
-        path = self.reports / "data" / f"{self.name}.{what}.csv"
-        write_text(path, table.to_csv(index=False, lineterminator="\n"))
+
+def _moves(record):
+    # of a training, and of an evaluation that counts them
+    results = zip(record.get("rows", ()), record.get("values", ()), strict=True)
+    counted = [values[-1] for row, values in results if row["measure"] == "moves"]
+    return record["cost"].get("moves") or next(iter(counted), None)
 
 
 def check(statement: str, holds) -> None:
