@@ -103,4 +103,4 @@ def provenances(made):
 
 
 def sorted_table(study):
-    return study.table().sort_values(["arm", "run", "metric", "episode"], ignore_index=True)
+    return study.table().sort_values(["arm", "run", "measure", "episode"], ignore_index=True)

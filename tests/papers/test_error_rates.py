@@ -50,7 +50,7 @@ VALUES = {
     "value of ten trainings, error printed": partial(value, trainings=10, printed=True),
     "cell of 100 games, one training": cell,
 }
-A, B = ({"study": "s", "arm": arm, "metric": "m"} for arm in "ab")
+A, B = ({"study": "s", "arm": arm, "select": {"measure": "m"}} for arm in "ab")
 PARTS = {  # on the edge of what they say
     "ordering of two arms": ("ordering", {"high": A, "low": B}),
     "ordering in pairs": ("ordering", {"high": A, "low": B, "paired": True}),
@@ -64,7 +64,7 @@ def outcomes(draw, rng, statements, tail):
     """The verdicts on statements about arms that are equal on average; their tails may differ."""
     drawn = {}
 
-    def values(study, arm, metric, which):
+    def values(study, arm, columns, which):
         if arm not in drawn:
             side = -tail if arm.startswith("b") else tail
             drawn[arm] = dict(enumerate(side * draw(rng, RUNS)))

@@ -15,7 +15,7 @@ from afterply.evaluators import Matches
 from afterply.files import data_directory, read_yaml
 from afterply.games.rules import cube
 from afterply.learners import td
-from afterply.papers.compare import RESULT_COLUMNS
+from afterply.papers.compare import NEEDED
 from afterply.papers.jamieson2022 import snapshots
 from afterply.papers.konen2021.game_measures import PerfectPlay
 from afterply.papers.mandziuk2004 import td_search
@@ -221,9 +221,9 @@ readings:
 no_reading:
   - {table: '1', columns: [cell], why: nobody can}
 """
-ARM = "{study: game, arm: A, metric: m}"
+ARM = "{study: game, arm: A, select: {measure: m}}"
 TEST = f"test: ordering, parts: [{{high: {ARM}, low: {ARM}}}]"
-BOUND = f"test: bound, parts: [{{value: {ARM[:-1]}, converged: c}}, above: 1}}]"
+BOUND = f"test: bound, parts: [{{value: {ARM[:-1]}, converged: {{measure: c}}}}, above: 1}}]"
 STATEMENT = f"""
 statements:
   - {{id: s, says: so, place: {{section: '1'}}, {TEST}}}
@@ -241,7 +241,7 @@ RATE = "    metric: win_rate\n"
         ("id: paper/table1/cell", "id: other/table1/cell", "must start with 'paper/'"),
         ("    unit: percent\n", "    unit: per cent\n", "score, text; another one needs a rule in"),
         ("kind: sem, runs: 10", "kind: sd", "needs its number of runs"),
-        (RATE, "", "name the study, arm and metric"),
+        (RATE, "", "name the study, arm and select"),
         (CELL, f"{CELL}    target: false\n", "say why in reason"),
         ("printed: '90:10:0'", "printed: 90:10:0", "printed is 324600, a int"),
         ("    why: a reason\n", "", "deviation D1: why is missing"),
@@ -250,7 +250,7 @@ RATE = "    metric: win_rate\n"
         (", why: nobody can", "", "of no_reading, entry 1: why is missing"),
         ("test: ordering", "test: guess", "statement s: test is 'guess'; it must be one of order"),
         ("low: ", "lower: ", "statement s, a part: unknown field 'lower'; the fields are of"),
-        ("arm: A, metric", "metric", "statement s, a part, high: arm is missing"),
+        ("arm: A, select", "select", "statement s, a part, high: arm is missing"),
         (TEST, BOUND, "statement s: converged is for ordering and trend only"),
         ("says: so", "former: [holds], says: so", "unknown field 'former'"),
     ],
@@ -307,7 +307,7 @@ def test_missing_papers_and_data(folder, monkeypatch):
 
 
 def results(rows):
-    return pd.DataFrame(rows, columns=RESULT_COLUMNS)
+    return pd.DataFrame(rows, columns=NEEDED)
 
 
 def compared(rows, claim=0):

@@ -12,9 +12,11 @@ from afterply.papers.claims import Statement
 from afterply.papers.statements import DOES_NOT_HOLD, HOLDS, UNDECIDED, judge, series
 from afterply.papers.verdicts import NOT_RUN
 
+REACHED = {"measure": "reached"}
 
-def name(arm, metric="m"):
-    return {"study": "s", "arm": arm, "metric": metric}
+
+def name(arm, measure="m"):
+    return {"study": "s", "arm": arm, "select": {"measure": measure}}
 
 
 def named(value, key=""):
@@ -39,8 +41,8 @@ def verdict(one, **arms):
 
 
 def outcome(one, reached=None, **arms):
-    def values(study, arm, metric, which):
-        found = (reached if metric == "reached" else arms).get(arm, ())
+    def values(study, arm, columns, which):
+        found = (reached if columns == REACHED else arms).get(arm, ())
         return dict(enumerate(found if which == "last" else moved(100, found)))
 
     return judge([one], values)[0]
@@ -137,7 +139,7 @@ def test_no_verdict_contradicts_its_interval():
     for _ in range(300):
         drawn = {}
 
-        def values(study, arm, metric, which, drawn=drawn):
+        def values(study, arm, columns, which, drawn=drawn):
             shift = rng.choice([-1.5, 0.0, 0.5, 1.5])
             return drawn.setdefault(arm, dict(enumerate(rng.normal(size=6) + shift)))
 

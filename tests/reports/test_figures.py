@@ -11,19 +11,22 @@ import pytest
 from afterply import stats
 from afterply.reports import figures, picture
 
-METRIC = "win_rate:Max-N-10"
 ROWS = ["row", "series", "runs", "mean", "low", "high"]
 
 
 def results(runs=5, arms=("FARL", "no-FARL")):
     rng = np.random.default_rng(1)
     rows = [
-        ("tictactoe", arm, run, episode, METRIC, 20.0 + 25 * place + rng.normal())
+        ("tictactoe", arm, run, episode, "win_rate", 20.0 + 25 * place + rng.normal())
         for place, arm in enumerate(arms)
         for run in range(runs)
         for episode in (0, 100, 200)
     ]
-    return pd.DataFrame(rows, columns=["study", "arm", "run", "episode", "metric", "value"])
+    return pd.DataFrame(rows, columns=["study", "arm", "run", "episode", "measure", "value"])
+
+
+def two(**columns):
+    return pd.concat([results().assign(**dict.fromkeys(columns, "")), results().assign(**columns)])
 
 
 def claim(**changes):
@@ -40,7 +43,7 @@ def comparison(**changes):
 def test_learning_curves_draw_mean_and_interval_over_runs():
     arms, table = ["FARL", "no-FARL", "never run"], results()
     figure, data = figures.learning_curves(
-        table, METRIC, arms, published=[claim()], best=50, logs=["no-FARL"]
+        table, arms, published=[claim()], best=50, logs=["no-FARL"]
     )
     assert list(data["arm"][:6]) == ["FARL"] * 3 + ["no-FARL"] * 3
     assert list(data["episode"][:6]) == [0, 100, 200] * 2
@@ -57,25 +60,33 @@ def test_learning_curves_draw_mean_and_interval_over_runs():
     assert set(data["kind"][data["arm"] == "no-FARL"]) == {"original"}
 
 
+def test_lines_and_places_may_be_any_columns():
+    table = results().assign(opponent="AB", arm="one").rename(columns={"episode": "level"})
+    figure, data = figures.learning_curves(table[:15], ["AB"], "opponent", "level", xlabel="level")
+    assert list(data.columns) == ["opponent", "kind", "level", "runs", "mean", "low", "high"]
+    assert data.level.tolist() == [0, 100, 200] and figure.axes[0].get_xlabel() == "level"
+
+
 def test_intervals_end_where_no_value_can_lie_and_one_run_has_none():
     table = results(3, ("FARL",))
     table["value"] = table["run"].map({0: 50.0, 1: 100.0, 2: 100.0})
-    _, data = figures.learning_curves(table, METRIC, ["FARL"])
+    _, data = figures.learning_curves(table, ["FARL"])
     assert (data["high"] == 100).all() and data["low"].between(0, 50).all()
-    _, data = figures.learning_curves(table, METRIC, ["FARL"], possible=None)
+    _, data = figures.learning_curves(table, ["FARL"], possible=None)
     assert (data["high"] > 100).all()
     table = table[~((table["run"] == 2) & (table["episode"] == 200))]
-    figure, _ = figures.learning_curves(table, METRIC, ["FARL"])
+    figure, _ = figures.learning_curves(table, ["FARL"])
     assert "FARL (2–3 runs)" in figure.axes[0].get_legend_handles_labels()[1]
-    _, single = figures.learning_curves(results(1), METRIC, ["FARL"])
+    _, single = figures.learning_curves(results(1), ["FARL"])
     assert single[["low", "high"]].isna().all(axis=None)
 
 
 @pytest.mark.parametrize(
     "call, words",
     [
-        (lambda: figures.curve_data(results(), "score", ["FARL"]), "no values of 'score'"),
-        (lambda: figures.curve_data(pd.concat([results()] * 2), METRIC, ["FARL"]), "two values"),
+        (lambda: figures.curve_data(two(measure="score"), ["FARL"]), "select one of measure first"),
+        (lambda: figures.curve_data(two(seat="first"), ["FARL"]), "select one of seat first"),
+        (lambda: figures.curve_data(two(), ["FARL"]), "run 0 of 'FARL' has two values at episode"),
         (lambda: figures.strip({"ours": []}, "wins"), "hold no values"),
         (lambda: figures.interval_plot(comparison(mean=np.nan), [claim()]), "run the study first"),
         (lambda: picture.save(picture.Picture(), "", "a/b", [1], "c"), "plain file name"),
@@ -148,7 +159,7 @@ def test_strips_hold_every_run_and_ladders_are_curves_over_the_dial():
 def test_saved_files_are_complete_and_the_same_each_time(tmp_path):
     before = dict(matplotlib.rcParams)
     for folder in ("a", "b"):
-        figure, data = figures.learning_curves(results(), METRIC, ["FARL"], title="Title")
+        figure, data = figures.learning_curves(results(), ["FARL"], title="Title")
         picture.save(figure, tmp_path / folder, "study-curves", data, "How to read it.\n")
     assert dict(matplotlib.rcParams) == before
     names = sorted(file.name for file in (tmp_path / "a").iterdir())

@@ -72,8 +72,8 @@ def test_verdicts_gaps_and_the_page(files, capsys):
         (", above: 95", "", "statement nine: a part needs above or below"),
         ("high: {arm: new, ", "high: {", "statement better, a part, high: arm is missing"),
         ("test: ordering\n    parts: [{high", "test: trend\n    parts: [{rising", "must be list"),
-        (",value", ",val", "own.csv lacks the column value; it has arm, run, metric, val"),
-        ("93.2", "high", "own.csv, line 3: arm new, run 1, metric acc, value high"),
+        (",value", ",val", "own.csv lacks the column value; it has arm, run, measure, val"),
+        ("93.2", "high", "own.csv, line 3: arm new, run 1, measure acc, value high"),
         ("93.2", "inf", "leave out runs without a result"),
         ("new,1", "new,0", "run 0 of new in own has two final values of acc"),
         (RUNS, "", "own.csv is no table of comma-separated values"),
@@ -89,9 +89,12 @@ def test_a_slip_is_told_with_its_place(files, capsys, old, new, message):
 
 def test_the_example_holds_what_the_records_do():
     _, records = read(data_directory() / "records" / "game2048.jsonl")
-    names = {"FARL": "afterstate", "no-FARL": "without end"}
+    names, reached = (
+        {"FARL": "afterstate", "no-FARL": "without end"},
+        {"measure": "reached", "tile": 2048},
+    )
     rows = {
-        (names[one["arm"]], one["run"], one["points"]["tile:2048"][-1])
+        (names[one["arm"]], one["run"], one["values"][one["rows"].index(reached)][-1])
         for one in records.values()
         if one["kind"] == "curve" and one["arm"] in names and one["run"] < 10
     }

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import re
 import shutil
 
@@ -11,13 +12,13 @@ import pytest
 from afterply import papers
 from afterply.files import data_directory, read_yaml
 from afterply.papers.claims import Reading, Statement
-from afterply.papers.compare import RESULT_COLUMNS
+from afterply.papers.compare import NEEDED
 from afterply.papers.verdicts import LABELS
 from afterply.reports import collect, picture, sources
 
 STATEMENTS = set(picture.STATEMENTS)
-WIN_RATE = {"study": "nim", "arm": "FARL", "metric": "win_rate"}
-NONE = {"study": None, "arm": None, "metric": None}
+WIN_RATE = {"study": "nim", "arm": "FARL", "select": {"measure": "win_rate"}}
+NONE = {"study": None, "arm": None, "select": None}
 TINY = """
 key: tiny2026
 title: A tiny paper
@@ -56,7 +57,7 @@ def claim(name, key="alpha2020", **changes):
 
 def published(*more, statements=(), readings=(), **changes):
     """Return two papers: in the first one claim comes out, one (with `changes`) does not."""
-    off = claim("off", **{"value": 80, "printed": "80%", "metric": "score"} | changes)
+    off = claim("off", **{"value": 80, "printed": "80%", "select": {"measure": "score"}} | changes)
     first = [
         claim("good"),
         dataclasses.replace(
@@ -76,33 +77,49 @@ def published(*more, statements=(), readings=(), **changes):
     return {"alpha2020": found, "beta2021": papers.Paper(*beta)}
 
 
+class Filled:
+    """A study as a report asks it: results, runs and captions."""
+
+    name = "nim"
+
+    def __init__(self, results, runs):
+        self.results, self.origins = results, runs
+
+    def table(self):
+        return self.results
+
+    def runs(self):
+        return self.origins
+
+    def caption(self, text, arms=None):
+        return text
+
+
 def fill(directory, provenance="recorded", arms=()):
-    """Write a study of five runs, the first of which has a provenance; arms: name, runs, score."""
-    data = directory / "data"
-    data.mkdir(parents=True)
+    """Write a notebook; return its study of five runs, the first of which has a provenance.
+
+    arms: name, runs, score.
+    """
+    directory.mkdir(parents=True)
     series = [("FARL", 5, "win_rate", 50), ("FARL", 5, "score", 60)]
     series += [(arm, number, "score", value) for arm, number, value in arms]
     rows = [
-        ("nim", arm, run, 1000, metric, value + 0.1 * run)
-        for arm, number, metric, value in series
+        ("nim", arm, run, 1000, measure, value + 0.1 * run)
+        for arm, number, measure, value in series
         for run in range(number)
     ]
-    pd.DataFrame(rows, columns=RESULT_COLUMNS).to_csv(data / "nim.results.csv", index=False)
     origins = [provenance, *["recorded"] * 4]
-    where = "machine X", "11_nim", 12.0, 10, 5.0, None
+    where = "machine X", "11_nim", True, 12.0, 10, 5.0, math.nan
     runs = [
         ("nim", "FARL", run, kind, "", origin, *where)
         for run, origin in enumerate(origins)
         for kind in ("train", "eval")
     ]
-    columns = sources.RUN_COLUMNS
-    pd.DataFrame(runs, columns=columns).to_csv(data / "nim.runs.csv", index=False)
-    (directory / "figures").mkdir()
-    for suffix, text in (("svg", "<svg/>"), ("csv", "x\n1\n"), ("txt", "Read it\nso.")):
-        (directory / "figures" / f"nim-curves.{suffix}").write_text(text)
     cells = [("markdown", "# Nim\n[below](#The-end)", "a"), ("markdown", "## The end", "end")]
     cells[1:1] = [("code", 'study = Study("nim")', "b"), ("code", 'study.run("FARL")', "run")]
     notebook(directory / "11_nim.ipynb", cells)
+    results = pd.DataFrame(rows, columns=NEEDED)
+    return [Filled(results, pd.DataFrame(runs, columns=sources.RUN_COLUMNS))]
 
 
 def notebook(path, cells, **metadata):
@@ -115,20 +132,20 @@ def notebook(path, cells, **metadata):
     path.write_text(json.dumps(content))
 
 
-def build(tmp_path, profile="paper", published_=None):
+def build(tmp_path, studies, profile="paper", published_=None):
     """Return the summary and the pages, name -> Markdown without the marks that escape."""
-    summary = collect.build(profile, tmp_path, published_ or published())
+    summary = collect.build(profile, studies, tmp_path, published_ or published())
     pages = {path.name: path.read_text() for path in (tmp_path / profile).glob("*.md")}
     return summary, {name: re.sub(r"\\(\W)", r"\1", text) for name, text in pages.items()}
 
 
 def test_verdicts_and_provenance_are_counted_and_papers_stand_in_order(tmp_path):
-    fill(tmp_path / "paper", "trained here")
+    studies = fill(tmp_path / "paper", "trained here")
     error = {"value": 5, "kind": "sem", "runs": 10}
     other = claim("against another", metric="win_rate:MCTS", needs="the MCTS opponent")
     papers_ = published(claim("wide", value=38, printed="38%", uncertainty=error), other)
     papers_["alpha2020"] = dataclasses.replace(papers_["alpha2020"], order=2)
-    summary, pages = build(tmp_path, published_=papers_)
+    summary, pages = build(tmp_path, studies, published_=papers_)
     counts = {label: n for label, n in summary.verdicts.items() if n}
     assert counts.pop("not run") == 3 and set(counts.values()) == {1} and len(counts) == 4
     row = summary.parts[1].rows[-1]  # the arm's runs do not answer this claim
@@ -145,8 +162,8 @@ def test_verdicts_and_provenance_are_counted_and_papers_stand_in_order(tmp_path)
 
 def test_every_value_is_on_the_page_of_its_paper_with_what_made_it(tmp_path):
     for folder in ("a", "b"):
-        fill(tmp_path / folder / "paper")
-        text = build(tmp_path / folder)[1]["alpha2020.md"]
+        studies = fill(tmp_path / folder / "paper")
+        text = build(tmp_path / folder, studies)[1]["alpha2020.md"]
     first, second = (
         {path.name: path.read_bytes() for path in (tmp_path / folder / "paper").glob("*.*")}
         for folder in "ab"
@@ -169,13 +186,13 @@ def test_every_value_is_on_the_page_of_its_paper_with_what_made_it(tmp_path):
 
 
 def test_missing_runs_are_counted_with_their_estimate(tmp_path, monkeypatch, capsys):
-    fill(tmp_path / "paper", "missing")
+    studies = fill(tmp_path / "paper", "missing")
     path = tmp_path / "paper/data/nim.runs.csv"
     runs = pd.read_csv(path).assign(estimated_cpu_seconds=1800.0)
     runs.to_csv(path, index=False)
     part = {"value": {"study": "nim", "arm": "no-FARL", "metric": "win_rate"}, "above": 1}
     what = "s", "well", {"section": "1"}, "It learns", "bound", [part]
-    _, pages = build(tmp_path, published_=published(statements=[Statement(*what)]))
+    _, pages = build(tmp_path, studies, published_=published(statements=[Statement(*what)]))
     assert "2 missing (1.0 CPU h)" in pages["index.md"]
     line = "| – | [It learns](alpha2020.md#s-s) | [missing: 1 h](alpha2020.md#study-nim) | [11]"
     assert "– 1 not run (1 h)" in pages["index.md"] and "nim: CPU time 1 h" in pages["index.md"]
@@ -195,7 +212,7 @@ def test_without_runs_all_values_stand_as_not_run_and_a_failed_notebook_is_a_gap
     (tmp_path / "quick").mkdir()
     source = "**This notebook failed, its results are missing.**\n\n```\nValueError: boom\n```\n"
     notebook(tmp_path / "quick" / "11_nim.ipynb", [("markdown", source, "failed")], failed=True)
-    summary, pages = build(tmp_path, "quick")
+    summary, pages = build(tmp_path, [], "quick")
     assert summary.gaps == ["the notebook 11_nim failed: ValueError: boom"]
     assert summary.verdicts["not run"] == 4 and summary.verdicts["not a target"] == 1
     assert "no win_rate of the arm FARL in the study nim" in pages["alpha2020.md"]
@@ -204,12 +221,12 @@ def test_without_runs_all_values_stand_as_not_run_and_a_failed_notebook_is_a_gap
 
 
 def test_statements_have_verdict_number_and_place_and_changed_rules_their_effect(tmp_path):
-    fill(tmp_path / "paper")
+    studies = fill(tmp_path / "paper")
     what = "s", "well", {"section": "1"}, "It learns", "bound", [{"value": WIN_RATE, "above": 9}]
     now = ("holds", "It asked for nothing")
     statement = Statement(*what, former=(now, ("does not hold", "It asked for too much")))
     share = claim("share", former=(("not reproduced", "of 0.1"), ("reproduced", "of 1")))
-    _, pages = build(tmp_path, published_=published(share, statements=[statement]))
+    _, pages = build(tmp_path, studies, published_=published(share, statements=[statement]))
     line = "| ✓ | [It learns](alpha2020.md#s-s) | 50.2 [50.0, 50.4] | [11](11_nim.ipynb) |"
     assert line in pages["index.md"] and '<a id="s-s"></a>It learns' in pages["alpha2020.md"]
     assert "50.2 [50.0, 50.4] (92.5% interval, p* < 0.001)" in pages["alpha2020.md"]
@@ -223,7 +240,7 @@ def test_statements_have_verdict_number_and_place_and_changed_rules_their_effect
 
 def test_readings_say_which_exploratory_arm_gives_a_value(tmp_path):
     arms = [("draw 0.5", 10, 80), ("draw 1", 10, 30.2), ("theirs", 3, 80), ("ties", 10, 80)]
-    fill(tmp_path / "paper", arms=[*arms, ("draw 3", 10, 95)])
+    studies = fill(tmp_path / "paper", arms=[*arms, ("draw 3", 10, 95)])
     readings = [
         Reading(arm, f"a draw counts {arm[5:]}", "nim", {"FARL": arm}, sets={"D1": arm})
         for arm in ("draw 0.5", "draw 1", "draw 2", "draw 3")
@@ -234,7 +251,7 @@ def test_readings_say_which_exploratory_arm_gives_a_value(tmp_path):
         Reading("u", "a draw counts 4", "nim", {}, not_run="no arm: it costs a year"),
     ]
     papers_ = published(readings=readings, better="higher")
-    summary, pages = build(tmp_path, published_=papers_)
+    summary, pages = build(tmp_path, studies, published_=papers_)
     row, text = summary.parts[0].rows[1], pages["alpha2020.md"]
     outcomes = ["gives it", "does not", "not tried", "is beyond it", "too few runs", "one training"]
     assert row.verdict == "not reproduced" and [a.outcome for a in row.answers] == outcomes
@@ -266,10 +283,10 @@ def test_readings_say_which_exploratory_arm_gives_a_value(tmp_path):
 
 @pytest.mark.parametrize("field", ["bound", "why"])
 def test_values_that_no_reading_gives_are_listed_with_their_reason(tmp_path, field):
-    fill(tmp_path / "paper", arms=[("draw 2", 10, 30)])
+    studies = fill(tmp_path / "paper", arms=[("draw 2", 10, 30)])
     reading = Reading("r", "a draw counts 2", "nim", {"FARL": "draw 2"})
     papers_ = published(readings=[reading], **{field: "No policy draws more."})
-    text = build(tmp_path, published_=papers_)[1]["alpha2020.md"]
+    text = build(tmp_path, studies, published_=papers_)[1]["alpha2020.md"]
     _, _, listed = text.partition("1 values that no reading gives")
     assert listed.split("\n")[2] == "No policy draws more." and "[Table 1, off, FARL]" in listed
 
@@ -289,9 +306,9 @@ def test_an_answer_whose_statement_has_another_verdict_is_a_gap(tmp_path, own_da
     study = answer | late | {"notebooks": ["11_nim"], "of": "A", "asks": "Does it?"}
     answers = {"papers": {"alpha2020": answer | right}, "studies": [study], "missing": ["Rain"]}
     (own_data / "papers" / "answers.yaml").write_text(json.dumps(answers))
-    fill(tmp_path / "paper")
+    studies = fill(tmp_path / "paper")
     what = "s", "well", {"section": "1"}, "It learns", "bound", [{"value": WIN_RATE, "above": 9}]
-    summary, pages = build(tmp_path, published_=published(statements=[Statement(*what)]))
+    summary, pages = build(tmp_path, studies, published_=published(statements=[Statement(*what)]))
     text = "an answer must be read again, since alpha2020/s was 'undecided' and is 'holds' now"
     assert [gap.partition(":")[0] for gap in summary.gaps] == [text]
     for said in ("It says", "- Rain", "| It does.<br>✓&nbsp;[s](alpha2020.md#s-s) |"):
@@ -313,7 +330,7 @@ def test_answers_rest_on_statements_that_there_are():
 
 def test_a_fifth_paper_is_one_file_and_no_line_of_the_library(tmp_path, own_data):
     (own_data / "papers" / "tiny2026.yaml").write_text(TINY)
-    fill(tmp_path / "reports" / "paper")
+    studies = fill(tmp_path / "reports" / "paper")
     part = build(tmp_path / "reports", published_={"tiny2026": papers.load("tiny2026")})[0].parts[0]
     assert papers.keys()[-1] == "tiny2026" and part.verdicts["reproduced"] == 1
     assert [row.verdict for row in part.statements] == ["holds"]

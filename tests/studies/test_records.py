@@ -13,7 +13,6 @@ from afterply import games
 from afterply.files import read_json
 from afterply.identity import identity
 from afterply.learners import td
-from afterply.papers.compare import RESULT_COLUMNS
 from afterply.studies import golden, records, runs
 from afterply.studies.study import Study
 from small_studies import (
@@ -65,8 +64,9 @@ def test_records_are_used_and_the_table_is_the_same_also_under_another_label(pla
     assert provenances(second) == {"recorded"} and record_file(place).read_bytes() == before
     rows = first.table()
     pd.testing.assert_frame_equal(sorted_table(first), sorted_table(second))
-    assert list(rows.columns) == RESULT_COLUMNS and sorted(rows.episode.unique()) == [150, 300, 400]
-    assert not rows.duplicated(["arm", "run", "episode", "metric"]).any()
+    assert list(rows.columns) == ["study", "arm", "run", "episode", "measure", "value"]
+    assert sorted(rows.episode.unique()) == [150, 300, 400]
+    assert not rows.duplicated(["arm", "run", "episode", "measure"]).any()
     assert first.net("FARL", 1).checksum() == second.net("FARL", 1).checksum()
     shared = {"game": games.load("tictactoe"), "curve": [Weights()], "final": [Weights()]}
     second.arm("another", td, seeded_as="FARL", farl="on", **shared)
@@ -100,7 +100,7 @@ def test_a_corrected_evaluator_never_retrains_unless_weights_are_gone(place, mon
     for path in (place / "data" / "cache").rglob("*.npz"):
         path.unlink()
     third = make(curve=(), final=(Weights(3.0),))
-    mass = [made.table().query("metric == 'mass'")["value"] for made in (first, second, third)]
+    mass = [made.table().query("measure == 'mass'")["value"] for made in (first, second, third)]
     assert np.array_equal(2.0 * mass[0], mass[1]) and np.allclose(3.0 * mass[0], mass[2])
     assert len(record_lines(place)) == 3 * 4
 
@@ -140,12 +140,36 @@ def test_finishing_sorts_the_file_and_states_its_sources(place):
 @pytest.mark.parametrize("episodes", [[10, 20, 30, 40], [0, 10, 30], [5], [1, 7, 8, 9, 10, 8]])
 def test_numbers_at_even_steps_are_short_in_the_file(tmp_path, episodes):
     rates = [0.0] * len(episodes) + [0.1, 0.2, 0.3, 0.4, 50.0]
-    record = {"key": "a", "points": {"episode": episodes, "rate": rates}}
+    record = {"key": "a", "rows": [{"measure": "rate"}], "episode": episodes, "values": [rates]}
     records.Records(tmp_path / "tiny.jsonl").add([record])
     assert records.read(tmp_path / "tiny.jsonl") == ({}, {"a": record})
     text = (tmp_path / "tiny.jsonl").read_text()
     assert ("[10,10,4]" in text and "[0,0,4]" in text) == (episodes == [10, 20, 30, 40])
     assert ("[7,1,4]" in text) == (episodes[0] == 1)
+
+
+def test_no_edited_digit_is_believed(place):
+    make().finish()
+    text, random = record_file(place).read_text(), np.random.default_rng(3)
+    digits = [place for place, letter in enumerate(text) if letter.isdigit()]
+    for at in random.choice(digits, 60, replace=False):
+        other = str((int(text[at]) + 1) % 10)
+        record_file(place).write_text(text[:at] + other + text[at + 1 :])
+        with pytest.raises(ValueError, match=r"tiny.jsonl:\d+: damaged"):
+            declare()
+
+
+def test_records_of_one_key_are_compared_row_by_row():
+    rows = [{"measure": "wins", "opponent": name} for name in ("A", "B")]
+    one = {"checksum": "c", "rows": rows, "episode": [5], "values": [[1], [2]]}
+    assert records.same_results(one, one | {"rows": rows[::-1], "values": [[2.0], [1.0]]})
+    for other in (
+        {"values": [[2], [1]]},
+        {"rows": rows[:1], "values": [[1]]},
+        {"episode": [6]},
+        {"checksum": "d"},
+    ):
+        assert not records.same_results(one, one | other)
 
 
 # ------------------------------------------------------------ golden runs guard
@@ -169,7 +193,9 @@ def test_changed_numbers_without_a_new_version_are_noticed(place, capsys, spoil,
     before = record_file(place).read_bytes()
     spoil(place)  # as if the numbers were others now
     assert provenances(make(curve=())) == {"recorded"}, "the stated sources are these"
-    record_file(place).write_bytes(before.replace(b'"sources":{', b'"sources":{"x":"y"},"was":{'))
+    head, *lines = before.decode().splitlines(keepends=True)
+    other = records._checked(head.strip().encode()) | {"sources": {"x": "y"}}
+    record_file(place).write_text("".join([records._line(other), *lines]))
     for path in (place / "data" / "cache" / "golden").iterdir():
         path.unlink()
     edited = record_file(place).read_bytes()
@@ -224,7 +250,7 @@ class Holder(Weights):
 def test_attributes_closures_and_defaults_are_in_the_version(place):
     for constant in (1.0, 2.0):
         study = make(final=(make_constant(constant),), curve=())
-        assert set(study.table().query("metric == 'constant'")["value"]) == {constant}
+        assert set(study.table().query("measure == 'constant'")["value"]) == {constant}
     states = [1, 2, np.arange(3), np.arange(4), make_constant(1)]
     states += [games.load("nim", heaps=heaps) for heaps in (2, 3)]
     assert len({identity(Holder(state))["content"] for state in states}) == len(states)

@@ -1,4 +1,4 @@
-"""A study: bad input, full disks, views, missing runs; golden runs; workers and a Dask cluster."""
+"""A study: bad input, full disks, derived results, missing and golden runs; workers and Dask."""
 
 import os
 import re
@@ -15,10 +15,11 @@ from afterply.checks import to_install
 from afterply.files import data_directory, read_json
 from afterply.kernel.source import PACKAGE
 from afterply.learners import td
+from afterply.results import select
 from afterply.studies import golden, runs
 from afterply.studies.study import Study
 from oldest import said_by_the_oldest
-from small_studies import SMALL, declare, make, record_lines, sorted_table
+from small_studies import SMALL, Weights, declare, make, record_lines, sorted_table
 
 STORED = read_json(data_directory() / "golden.json")
 RUNS = [
@@ -59,9 +60,6 @@ def test_bad_studies_and_bad_questions(place):
         made.net("FARL", 7)
     with pytest.raises(ValueError, match="no paper None; there are"):
         made.compare()
-    for name, arm in (("FARL", "FARL"), ("other", "no such arm")):
-        with pytest.raises(ValueError, match="needs a new name"):
-            made.view(name, arm, {})
     counts = {"runs": 2, "episodes": 5, "eval_every": 5}  # globals() give only these
     assert Study("x", params=counts | {"__name__": "__main__", "alpha": 1}).params == counts
 
@@ -87,29 +85,49 @@ def test_a_page_of_records_trains_nothing(place, monkeypatch):
     made = make()
     assert made.table().empty and not record_lines(place)
     assert "Unfinished: 3 of 3 runs of FARL are missing." in made.unfinished()
-    figure = made.figure(None, "learning", pd.DataFrame(), "How to read it.")
-    assert figure is None and not (made.reports / "figures").exists()
-    made.finish()
-    assert (place / "reports" / "paper" / "data" / "tiny.runs.csv").exists()
+    assert made.show(None, pd.DataFrame(), "How to read it.") is None
+    assert set(made.finish().provenance) == {"missing"}
+    assert not (place / "reports").exists() and not (place / "data" / "records").exists()
 
 
-def test_views_and_derived_results(place):
+def test_derived_results(place):
     made = make()
-    before = made.table()
-    made.view("FARL, in kilograms", "FARL", {"kilograms": "mass", "nothing": "not measured"})
-    made.derive("FARL", lambda curve: {"first": curve.mass.iloc[0]})
-    made.derive("FARL", lambda curve: {"twice": 2 * curve["first"].dropna().iloc[0]})
+    own = made.table().query("arm == 'FARL' and measure == 'mass'")
+    made.derive("FARL", lambda rows: {"first": select(rows, measure="mass").value.iloc[0]})
+    made.derive(
+        "FARL", lambda rows: [{"measure": "twice", "of": "first", "value": 2 * first(rows)}]
+    )
     table = made.table()
-    own = before.query("arm == 'FARL' and metric == 'mass'")
-    shown = table.query("arm == 'FARL, in kilograms'")
-    assert set(shown.metric) == {"kilograms"} and shown.value.tolist() == own.value.tolist()
-    first = own[own.episode == 150].value.to_numpy()
-    assert table.query("metric == 'first' and episode == 400").value.tolist() == first.tolist()
-    assert table.query("metric == 'twice'").value.tolist() == (2 * first).tolist()
-    made.derive("FARL", lambda curve: {}, curve=False)
+    firsts = own[own.episode == 150].value.to_numpy()
+    assert select(table, measure="first", episode=400).value.tolist() == firsts.tolist()
+    assert select(table, measure="twice").empty, "its column is filled"
+    assert select(table, measure="twice", of="first").value.tolist() == (2 * firsts).tolist()
+    made.derive("FARL", lambda rows: {}, curve=False)
     ends = made.table().query("arm == 'FARL'")
     assert set(ends.episode) == {400}
     assert len(ends) == (table.query("arm == 'FARL'").episode == 400).sum()
+
+
+def first(rows):
+    return select(rows, measure="first").value.iloc[0]
+
+
+def test_the_points_of_a_curve_have_the_same_rows(place):
+    def growing(game, net, seed):
+        calls.append(seed)
+        return {f"measure {k}": 1.0 for k in range(len(calls))}
+
+    calls = []
+    with pytest.raises(ValueError, match="must return the same rows at every point"):
+        make(curve=(growing,), final=())
+
+
+def test_a_final_value_stands_in_the_place_of_the_last_of_a_curve(place):
+    made = make(curve=(Weights(1.0),), final=(Weights(2.0),))
+    mass = select(made.table(), measure="mass", run=0).set_index("episode").value
+    assert mass.index.tolist() == [150, 300, 400]
+    alone = select(make(curve=(Weights(1.0),), final=()).table(), measure="mass", run=0).value
+    assert mass[400] == 2 * alone.iloc[-1] and mass[300] == alone.iloc[1]
 
 
 def test_a_failing_evaluator_is_named_and_keeps_what_is_finished(place):
@@ -227,6 +245,7 @@ def test_golden_runs_have_the_same_bits_without_vector_instructions():
 @pytest.mark.slow
 def test_one_and_two_workers_and_any_order_of_arms_give_the_same(place):
     one = make("quick", ("FARL", "no-FARL"), workers=1)
+    one.records.path.unlink()
     two = make("quick", ("no-FARL", "FARL"), workers=2)
     pd.testing.assert_frame_equal(sorted_table(one), sorted_table(two))
     sums = [
@@ -242,6 +261,7 @@ def test_dask_cluster_gives_the_same(place):
     pytest.importorskip("distributed")
     few = SMALL | {"runs": 2}
     expected, started = make("quick", params=few), []
+    expected.records.path.unlink()
     paths = os.pathsep.join(map(str, (PACKAGE.parent, Path(__file__).parents[1])))
     file = place / "scheduler.json"
     shared = ["--no-dashboard", "--scheduler-file", str(file)]

@@ -16,11 +16,11 @@ def small(seeds=2, alpha=(0.1, 0.5), **given):
     return sweep(GAME, td, seeds, alpha=[*alpha], **{"tuples": [TUPLES]} | shared | given)
 
 
-def test_the_table_has_a_row_for_each_combination_seed_episode_and_metric(place):
+def test_the_table_has_a_row_for_each_combination_seed_episode_and_result(place):
     found = small(lambda_=[0.0, 0.5]).table
-    names = ["alpha", "lambda_", "tuples", "seed", "episode", "metric", "value"]
+    names = ["alpha", "lambda_", "tuples", "seed", "episode", "measure", "value"]
     assert sorted(found.columns) == sorted(names)
-    mass = found[found.metric == "mass"]
+    mass = found[found.measure == "mass"]
     assert len(mass) == 2**4 == len(mass[["alpha", "lambda_", "seed", "episode"]].drop_duplicates())
     assert mass.groupby("alpha").value.mean().is_monotonic_increasing
     study = Study("sweep-tictactoe-td", "quick", workers=1)  # the same trainings, one by one
@@ -28,7 +28,7 @@ def test_the_table_has_a_row_for_each_combination_seed_episode_and_metric(place)
     given = {"alpha": 0.5, "lambda_": 0.5, "tuples": TUPLES, "curve": [Weights()]}
     study.arm(arm, td, game=GAME, runs=2, episodes=60, eval_every=30, **given)
     own, theirs = mass.query("alpha == 0.5 and lambda_ == 0.5"), study.table()
-    assert own.value.tolist() == theirs[theirs.metric == "mass"].value.tolist()
+    assert own.value.tolist() == theirs[theirs.measure == "mass"].value.tolist()
 
 
 def test_what_is_recorded_is_not_trained_again_and_the_rest_is_added(place, monkeypatch):
@@ -56,10 +56,12 @@ def test_curves_are_of_all_combinations_or_some(place):
 
 def test_without_an_evaluator_matches_with_random_players_are_the_measure(place):
     found = sweep(games.load("nim"), td, 1, episodes=40, eval_every=40, workers=1, alpha=[0.5])
-    assert {"win_rate:Random", "score:Random"} <= set(found.table.metric)
+    assert {"win_rate", "score"} <= set(found.table.measure[found.table.opponent == "Random"])
+    axes = found.curves("score").axes[0]
+    assert axes.get_ylabel() == "score, opponent Random"
     alone = games.load("cube2", max_twists=1)
     found = sweep(alone, td, 1, episodes=20, eval_every=20, workers=1, max_plies=3, tuples=[TUPLES])
-    assert "score:alone" in set(found.table.metric)
+    assert found.curves(measure="score", opponent="alone").axes[0].lines
 
 
 @pytest.mark.parametrize(

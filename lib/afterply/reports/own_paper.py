@@ -1,7 +1,8 @@
 """Your own paper: its claims beside a table of your runs, in any field, with verdicts and a page.
 
     claims.yaml    what is claimed: a file as those in data/papers, most of which may be left out
-    runs.csv       what came out: arm, run, metric, value; perhaps episode, and study
+    runs.csv       what came out: arm, run, measure (or metric), value; perhaps episode, study, and
+                   further columns that tell results apart
 
 Nothing of it needs a game, or a learner of this library.
 """
@@ -13,12 +14,13 @@ import pandas as pd
 
 from ..files import write_text
 from ..papers import claims
-from ..papers.compare import RESULT_COLUMNS, by_metric
+from ..papers.compare import NEEDED
+from ..results import PLACE, by_columns, filling, in_words, joined
 from .collect import part_of
 from .pages import render, write_html
 from .sources import RUN_COLUMNS
 
-NEEDED = ["arm", "run", "metric", "value"]
+OWN = ["arm", "run", "measure", "value"]  # needed of a table
 COLUMNS = ["id", "claimed", "ours", "verdict", "why"]
 
 
@@ -26,7 +28,7 @@ class Judged(NamedTuple):
     """What the runs say of the claims."""
 
     table: pd.DataFrame  # a row for each statement and value: id, claimed, ours, verdict, why
-    there: str  # the arms and metrics of the runs
+    there: str  # the arms and results of the runs
 
     def __repr__(self):
         lines = []
@@ -43,15 +45,16 @@ def judge(path, *tables, out=None) -> Judged:
     """Judge the claims in a file by the runs in some tables; without tables only check the file.
 
     path: a claims file, as :func:`afterply.papers.claims.load_own` reads it. tables: DataFrames
-    or CSV files of the columns arm, run (its number), metric, value; with a column episode the last
-    one counts, without a column study it is the claims file's name. out: a folder for the page.
+    or CSV files of the columns arm, run (its number), measure (or metric), value; with a column
+    episode the last one counts, without a column study it is the claims file's name; other columns
+    tell results apart, and are selected by claims. out: a folder for the page.
 
     ValueError names file, entry and remedy, or the column and line of a table that is not as said.
     """
     paper = claims.load_own(path)
     read = [read_runs(table, paper.key) for table in tables]
-    runs = pd.concat(read, ignore_index=True) if read else pd.DataFrame(columns=RESULT_COLUMNS)
-    part = part_of(paper, by_metric(runs), {}, pd.DataFrame(columns=RUN_COLUMNS), [], [])
+    runs = joined(read or [pd.DataFrame(columns=NEEDED)])
+    part = part_of(paper, by_columns(runs), pd.DataFrame(columns=RUN_COLUMNS), [], [])
     rows = [
         (one.statement.id, one.statement.says, one.number, one.verdict, one.open)
         for one in part.statements
@@ -60,8 +63,10 @@ def judge(path, *tables, out=None) -> Judged:
         (one.claim.id, one.claim.printed, one.ours, one.verdict, one.explanation)
         for one in part.rows
     ]
-    number = runs.groupby(["arm", "metric"], sort=False)["run"].nunique()
-    there = "; ".join(f"{runs} of {arm}, {metric}" for (arm, metric), runs in number.items())
+    there = "; ".join(
+        f"{rows.run.nunique()} of {arm}, {in_words(columns)}"
+        for (_, arm, columns), rows in by_columns(runs).items()
+    )
     judged = Judged(pd.DataFrame(rows, columns=COLUMNS), there or "none yet")
     if out is not None:
         page = render("own_paper.md", part=part, paper=paper, there=judged.there)
@@ -77,19 +82,21 @@ def read_runs(table, study: str) -> pd.DataFrame:
         rows = table if isinstance(table, pd.DataFrame) else pd.read_csv(table)
     except ValueError as error:
         raise ValueError(f"{where} is no table of comma-separated values: {error}") from error
-    if missing := [name for name in NEEDED if name not in rows.columns]:
+    if "measure" not in rows.columns:
+        rows = rows.rename(columns={"metric": "measure"})
+    if missing := [name for name in OWN if name not in rows.columns]:
         there = ", ".join(map(str, rows.columns))
         raise ValueError(
             f"{where} lacks the column {', '.join(missing)}; it has {there}, and needs"
-            f" {', '.join(NEEDED)} (perhaps episode, study)"
+            f" {', '.join(OWN)} (perhaps episode, study, and columns of your own)"
         )
     rows = pd.DataFrame({"study": study, "episode": 0} | dict(rows.items()))
     numbers = pd.to_numeric(rows["value"], errors="coerce")
-    bad = rows[~numbers.abs().lt(float("inf")) | rows[["arm", "run", "metric"]].isna().any(axis=1)]
+    bad = rows[~numbers.abs().lt(float("inf")) | rows[["arm", "run", "measure"]].isna().any(axis=1)]
     if len(bad):
-        row = ", ".join(f"{name} {bad.iloc[0][name]}" for name in NEEDED)
+        row = ", ".join(f"{name} {bad.iloc[0][name]}" for name in OWN)
         raise ValueError(
             f"{where}, line {rows.index.get_loc(bad.index[0]) + 2}: {row}; a line needs all four,"
             " and value a finite number: leave out runs without a result"
         )
-    return rows.assign(value=numbers)[RESULT_COLUMNS]
+    return rows.assign(value=numbers)[[*PLACE, *filling(rows), "value"]]

@@ -3,7 +3,7 @@
 ::
 
     found = sweep(game, td, seeds=5, alpha=[0.1, 0.3], lambda_=[0.0, 0.5])
-    found.table       # a row for each alpha, lambda_, seed, episode and metric
+    found.table       # a row for each alpha, lambda_, seed, episode and result
     found.curves()    # means over seeds with 95% intervals
 """
 
@@ -14,6 +14,7 @@ from ..evaluators import Matches
 from ..games.game import check_game
 from ..players.basic import Random
 from ..reports.figures import learning_curves
+from ..results import filling, in_words, select
 from .records import Records, sources_behind
 from .study import SHARES, Study
 
@@ -31,13 +32,27 @@ class Sweep:
             table.insert(place, name, [varied[arm][name] for arm in table.arm])
         self.table = table.drop(columns=["study", "arm"]).rename(columns={"run": "seed"})
 
-    def curves(self, metric: str | None = None, **values):
-        """Draw a metric (default: the first) of all combinations, or those with some `values`."""
-        measured = [name for name in self.table.metric.unique() if name not in SHARES]
-        metric = metric or next(iter(measured), "")
-        arms = [a for a, own in self.varied.items() if values.items() <= own.items()]
-        look = {"score_axis": False, "possible": None, "label": metric}
-        return learning_curves(self.study.table(), metric, arms, **look)[0]
+    def curves(self, measure: str | None = None, **selected):
+        """Draw a result (default: the first) of all combinations, or of some.
+
+        selected: parameters that vary, with a value each, and columns that tell the result, as for
+        :func:`afterply.results.select`; the first one of the measure by default.
+        """
+        varied = {n: v for n, v in selected.items() if n in next(iter(self.varied.values()))}
+        columns = {n: v for n, v in selected.items() if n not in varied}
+        arms = [arm for arm, own in self.varied.items() if varied.items() <= own.items()]
+        table = self.study.table()
+        measured = table[~table.measure.isin(SHARES)]
+        if measure is not None:
+            measured = measured[measured.measure == measure]
+        if measured.empty:
+            there = ", ".join(table.measure.unique())
+            raise ValueError(f"there are no values of {measure!r}, only of {there}")
+        if not columns:
+            columns = measured.iloc[0][filling(table)].to_dict()
+        columns |= {"measure": measured.measure.iloc[0]}
+        look = {"score_axis": False, "possible": None, "label": in_words(columns)}
+        return learning_curves(select(table, **columns), arms, **look)[0]
 
 
 def sweep(
