@@ -11,13 +11,14 @@ import nbformat
 import pandas as pd
 import pytest
 
+from afterply import games
 from afterply.commands import reproduce
 from afterply.files import data_directory
 from afterply.kernel.source import PACKAGE
 from afterply.learners import td
 from afterply.studies.profiles import declared_in
-from afterply.studies.records import read
-from small_studies import make_place, write_notebook
+from afterply.studies.records import Records, read, sources_behind
+from small_studies import make_place, with_other_weights, write_notebook
 
 PARAMETERS = 'profile = "quick"\nruns = 2\nepisodes = 300\nalpha = 1.0'
 PROFILE = "profile: paper\nruns: 3\nepisodes: 500\nalpha: 1.0\n"
@@ -27,7 +28,8 @@ from afterply.learners import td
 from afterply.studies.study import Study
 
 def mass(game, net, seed):
-    return {"win_rate:Max-N-10": float(abs(net.weights).mean() % 100)}
+    rate = float(abs(net.weights).mean() % 100)
+    return [{"measure": "win_rate", "opponent": "Max-N-10", "value": rate}]
 mass.version = 1
 
 params = dict(runs=runs, episodes=episodes, eval_every=100, alpha=alpha)
@@ -56,8 +58,9 @@ def notebook_of(place):
     return place / "notebooks" / "10_tictactoe.ipynb"
 
 
-def runs_table(place, profile="paper"):
-    return pd.read_csv(place / "reports" / profile / "data" / "tictactoe.runs.csv")
+def runs_table(profile="paper"):
+    (study,), _ = reproduce.collect(reproduce.find(["10"]), profile)
+    return study.runs()
 
 
 def records(place):
@@ -101,7 +104,7 @@ def test_reproduce_from_nothing_to_recorded_to_differs(place, monkeypatch, capsy
     assert re.search("tictactoe +6 +0 ", capsys.readouterr().out)
     monkeypatch.setenv("BUDGET", "all")
     assert reproduce.main(["reproduce"]) == 0
-    assert set(runs_table(place)["provenance"]) == {"recorded"} and len(records(place)) == 18
+    assert set(runs_table()["provenance"]) == {"recorded"} and len(records(place)) == 18
     monkeypatch.setenv("BUDGET", "1")
     capsys.readouterr()
     assert reproduce.main(["reproduce", "--repeats", "4"]) == 0
@@ -109,8 +112,7 @@ def test_reproduce_from_nothing_to_recorded_to_differs(place, monkeypatch, capsy
     assert "4 recorded runs were made again" in said and "4 identical, 0 different" in said
 
     path = place / "data" / "records" / "tictactoe.jsonl"
-    for record in records(place).values():
-        path.write_text(path.read_text().replace(record["checksum"], "0" * 16))
+    with_other_weights(path)
     assert reproduce.main(["reproduce"]) == 1
     said = capsys.readouterr().out
     assert "0 identical, 6 different" in said and "DIFFERS: tictactoe / FARL / run 0" in said
@@ -130,9 +132,9 @@ def test_recorded_runs_again_and_trainings_with_new_seeds(place, monkeypatch, ca
     said = capsys.readouterr().out
     assert "2 recorded runs were made again (drawn with seed 5): 2 identical, 0 different." in said
 
-    def means(metric="win_rate:Max-N-10", runs=3):
-        words = f"afresh 10 tictactoe FARL no-FARL --metric {metric} --runs {runs}".split()
-        assert reproduce.main(words) == 0
+    def means(result="win_rate, opponent Max-N-10", runs=3):
+        words = f"afresh 10 tictactoe FARL no-FARL --runs {runs} --result".split()
+        assert reproduce.main([*words, result]) == 0
         lines = re.findall(r"^(.*), win.*: (.*) \((\d+) runs\); recorded: (.*) \((\d+) runs\)$",
                            capsys.readouterr().out, re.MULTILINE)  # fmt: skip
         return {arm: (float(new), int(n), float(old), int(m)) for arm, new, n, old, m in lines}
@@ -140,7 +142,8 @@ def test_recorded_runs_again_and_trainings_with_new_seeds(place, monkeypatch, ca
     first, table = means(), pd.DataFrame(records(place).values())
     for arm, (new, n, old, m) in first.items():
         done = table[(table.arm == arm) & (table.kind == "final")]
-        recorded = [points["win_rate:Max-N-10"][-1] for points in done.points]
+        place_of = done.rows.iloc[0].index({"measure": "win_rate", "opponent": "Max-N-10"})
+        recorded = [values[place_of][-1] for values in done["values"]]
         assert old == pytest.approx(sum(recorded) / len(recorded), rel=1e-5) and m == len(recorded)
         assert n == 3 and new != old  # three seeds, and not those of the records
     assert len(first) == 2 and means() == first and path.read_text() == before
@@ -148,10 +151,33 @@ def test_recorded_runs_again_and_trainings_with_new_seeds(place, monkeypatch, ca
     (study,), _ = reproduce.collect(reproduce.find())
     with pytest.raises(ValueError, match="no arm 'FRAL'; its arms: FARL, no-FARL"):
         reproduce.afresh(study, "FRAL", 1)
-    key = next(record["checksum"] for record in records(place).values())
-    path.write_text(before.replace(key, "0" * 16))
+    with_other_weights(path)
     assert reproduce.main("repeat 10 --runs 6".split()) == 1
     assert "DIFFERS: tictactoe / " in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_what_comes_out_again_under_other_sources_is_confirmed(place, capsys):
+    reproduce.make_missing(reproduce.collect(reproduce.find())[0], float("inf"))
+    path = place / "data" / "records" / "tictactoe.jsonl"
+    kept = Records(path)
+    for record in kept.by_key.values():
+        record["digest"] = "0" * 16 if record["arm"] == "FARL" else None
+    kept.tidy()
+    assert not runs_table()["confirmed"].any()
+    assert reproduce.main("repeat 10 --runs 4 --confirm".split()) == 0
+    assert "4 recorded runs were made again (the cheapest unconfirmed): 4 identical" in (
+        capsys.readouterr().out
+    )
+    told = runs_table().groupby(["arm", "run"])["confirmed"].all()
+    assert told.sum() == 4 and len(told) == 6
+    (digest,) = {
+        one["confirmed"]["digest"] for one in records(place).values() if "confirmed" in one
+    }
+    assert digest == sources_behind(games.load("tictactoe"), td)
+    assert reproduce.main("repeat 10 --runs 9 --confirm".split()) == 0
+    assert "2 recorded runs were made again" in capsys.readouterr().out
+    assert runs_table()["confirmed"].all()
 
 
 def test_what_a_cell_measured_by_the_clock_stays_while_its_source_is_the_same(tmp_path):
@@ -176,19 +202,12 @@ def test_quick_with_a_failing_notebook(place):
     path = place / "notebooks" / "05_broken.ipynb"
     (place / "data" / "profiles" / "paper" / "05_broken.yaml").write_text(PROFILE)
     broken = write_notebook(path, PARAMETERS, study, 'raise RuntimeError("no luck")')
-    data = place / "reports" / "quick" / "data"
-    data.mkdir(parents=True)
-    for name, notebook in (("broken", "05_broken"), ("broken-too", "06_other")):
-        (data / f"{name}.runs.csv").write_text(f"study,notebook\n{name},{notebook}\n")
-        (data / f"{name}.results.csv").write_text("study,arm,run,episode,metric,value\n")
     command = [sys.executable, "-m", "afterply.commands.reproduce", "quick"]  # as make does
     done = subprocess.run(command, capture_output=True, text=True)
     said = done.stdout
     assert done.returncode == 1, done.stderr
     assert "05  FAILED: RuntimeError: no luck" in said and "10  done in" in said
-    left = {path.name for path in data.glob("broken*")}
-    assert left == {"broken-too.runs.csv", "broken-too.results.csv"}
-    assert set(runs_table(place, "quick")["provenance"]) == {"trained here"}
+    assert set(runs_table("quick")["provenance"]) == {"recorded"}, "those of this pass"
     marked = json.loads((place / "reports" / "quick" / broken.name).read_text())
     assert marked["metadata"]["failed"] and "no luck" in marked["cells"][0]["source"]
     nbformat.validate(nbformat.from_dict(marked))

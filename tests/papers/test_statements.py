@@ -161,7 +161,7 @@ def test_no_verdict_contradicts_its_interval():
 
 
 def capped(arm):
-    return name(arm) | {"converged": "reached"}
+    return name(arm) | {"converged": REACHED}
 
 
 CAPS = ordering(capped("a"), capped("b"))

@@ -14,7 +14,8 @@ from afterply.files import data_directory, read_yaml
 from afterply.papers.claims import Reading, Statement
 from afterply.papers.compare import NEEDED
 from afterply.papers.verdicts import LABELS
-from afterply.reports import collect, picture, sources
+from afterply.reports import collect, figures, picture, sources
+from afterply.results import select
 
 STATEMENTS = set(picture.STATEMENTS)
 WIN_RATE = {"study": "nim", "arm": "FARL", "select": {"measure": "win_rate"}}
@@ -132,6 +133,19 @@ def notebook(path, cells, **metadata):
     path.write_text(json.dumps(content))
 
 
+def curves(studies):
+    """Draw the one figure of these reports."""
+    table = studies["nim"].table()
+    figure, data = figures.learning_curves(select(table, measure="score"), ["FARL"])
+    return figure, data, "Read it\nso."
+
+
+@pytest.fixture(autouse=True)
+def _one_figure(monkeypatch):
+    own = {"alpha2020": {"nim-curves": curves, "hex-curves": curves}}
+    monkeypatch.setattr(collect, "figures_of", lambda key: own.get(key, {}))
+
+
 def build(tmp_path, studies, profile="paper", published_=None):
     """Return the summary and the pages, name -> Markdown without the marks that escape."""
     summary = collect.build(profile, studies, tmp_path, published_ or published())
@@ -142,7 +156,8 @@ def build(tmp_path, studies, profile="paper", published_=None):
 def test_verdicts_and_provenance_are_counted_and_papers_stand_in_order(tmp_path):
     studies = fill(tmp_path / "paper", "trained here")
     error = {"value": 5, "kind": "sem", "runs": 10}
-    other = claim("against another", metric="win_rate:MCTS", needs="the MCTS opponent")
+    columns = {"measure": "win_rate", "opponent": "MCTS"}
+    other = claim("against another", select=columns, needs="the MCTS opponent")
     papers_ = published(claim("wide", value=38, printed="38%", uncertainty=error), other)
     papers_["alpha2020"] = dataclasses.replace(papers_["alpha2020"], order=2)
     summary, pages = build(tmp_path, studies, published_=papers_)
@@ -185,14 +200,13 @@ def test_every_value_is_on_the_page_of_its_paper_with_what_made_it(tmp_path):
         assert content in text, content
 
 
-def test_missing_runs_are_counted_with_their_estimate(tmp_path, monkeypatch, capsys):
+def test_missing_runs_are_counted_with_their_estimate(tmp_path):
     studies = fill(tmp_path / "paper", "missing")
-    path = tmp_path / "paper/data/nim.runs.csv"
-    runs = pd.read_csv(path).assign(estimated_cpu_seconds=1800.0)
-    runs.to_csv(path, index=False)
-    part = {"value": {"study": "nim", "arm": "no-FARL", "metric": "win_rate"}, "above": 1}
+    runs = studies[0].origins.assign(estimated_cpu_seconds=1800.0)
+    studies[0].origins = runs
+    part = {"value": WIN_RATE | {"arm": "no-FARL"}, "above": 1}
     what = "s", "well", {"section": "1"}, "It learns", "bound", [part]
-    _, pages = build(tmp_path, studies, published_=published(statements=[Statement(*what)]))
+    summary, pages = build(tmp_path, studies, published_=published(statements=[Statement(*what)]))
     assert "2 missing (1.0 CPU h)" in pages["index.md"]
     line = "| – | [It learns](alpha2020.md#s-s) | [missing: 1 h](alpha2020.md#study-nim) | [11]"
     assert "– 1 not run (1 h)" in pages["index.md"] and "nim: CPU time 1 h" in pages["index.md"]
@@ -204,8 +218,7 @@ def test_missing_runs_are_counted_with_their_estimate(tmp_path, monkeypatch, cap
     assert sources.missing_cost(edax) == "5 h, without Edax"
     assert sources.missing_cost(edax.assign(estimated_cpu_seconds=0)) == "needs the program Edax"
     assert sources.how_to_make(runs) == f"{sources.MAKE_ALL} makes them (CPU time: 1 h)."
-    monkeypatch.setenv("AFTERPLY_REPORTS", str(tmp_path))
-    assert collect.main(["paper"]) == 0 and "2 missing (1.0 CPU h)" in capsys.readouterr().out
+    assert "2 missing (1.0 CPU h)" in collect.told(summary)
 
 
 def test_without_runs_all_values_stand_as_not_run_and_a_failed_notebook_is_a_gap(tmp_path):
@@ -331,7 +344,8 @@ def test_answers_rest_on_statements_that_there_are():
 def test_a_fifth_paper_is_one_file_and_no_line_of_the_library(tmp_path, own_data):
     (own_data / "papers" / "tiny2026.yaml").write_text(TINY)
     studies = fill(tmp_path / "reports" / "paper")
-    part = build(tmp_path / "reports", published_={"tiny2026": papers.load("tiny2026")})[0].parts[0]
+    tiny = {"tiny2026": papers.load("tiny2026")}
+    part = build(tmp_path / "reports", studies, published_=tiny)[0].parts[0]
     assert papers.keys()[-1] == "tiny2026" and part.verdicts["reproduced"] == 1
     assert [row.verdict for row in part.statements] == ["holds"]
     folder = tmp_path / "reports" / "paper"

@@ -34,7 +34,7 @@ from ..results import by_columns, in_words
 from ..studies import golden
 from ..studies.notebooks import PAPER_PROFILE, collect, find, folder, planned, profile_parameters
 from ..studies.profiles import NEVER_FROM_RECORDS
-from ..studies.records import canonical, read, same_results
+from ..studies.records import canonical, made_by, read, same_results, sources_behind
 from ..studies.runs import Run, where_to_work, work
 from ..studies.study import Study
 from . import INTERRUPTED, pairs, run_command
@@ -210,34 +210,53 @@ def make_missing(studies, seconds: float) -> int:
     return made
 
 
-def repeat(studies, num: int, seed: int, limit=REPEAT_SECONDS) -> tuple[int, list[str]]:
-    """Make recorded runs again, some of each paper; return how many, and those that differ."""
+def repeat(studies, num, seed, limit=REPEAT_SECONDS, confirm=False) -> tuple[int, list[str]]:
+    """Make recorded runs again, some of each paper; return how many, and those that differ.
+
+    With `confirm` they are the cheapest of those that the present sources are not known to give,
+    and each record whose numbers come out says so.
+    """
     complete = [
         (study, run)
         for study, run in runs_of(studies)
         if not run.due and not run.job.lacking and _recorded_cost(run) <= limit
     ]
-    random.Random(seed).shuffle(complete)
-    firsts = list({study.paper: (study, run) for study, run in reversed(complete)}.values())
-    chosen = (firsts + [pair for pair in complete if pair not in firsts])[:num]
+    if confirm:
+        complete = [pair for pair in complete if not _is_confirmed(pair[1])]
+        chosen = sorted(complete, key=lambda pair: _recorded_cost(pair[1]))[:num]
+    else:
+        random.Random(seed).shuffle(complete)
+        firsts = list({study.paper: (study, run) for study, run in reversed(complete)}.values())
+        chosen = (firsts + [pair for pair in complete if pair not in firsts])[:num]
     stored, wrong = {Run(run.job, {}): run.records for _, run in chosen}, set()
 
     def compare(run, records):
         for new in records:
-            if not same_results(stored[run][new["key"]], new):
+            old = stored[run][new["key"]]
+            if not same_results(old, new):
                 wrong.add(f"{run.job.study} / {run.job.arm} / run {run.job.run}")
+            elif confirm and new["digest"] not in made_by(old):
+                old["confirmed"] = {"digest": new["digest"], "date": new["date"]}
 
     for run in stored:
         run.job.checkpoint.unlink(missing_ok=True)
     work(list(stored), compare, *where_to_work())
+    for study in dict.fromkeys(study for study, _ in chosen) if confirm else ():
+        study.records.tidy()
     return len(chosen), sorted(wrong)
 
 
-def _again(studies, num, seed, limit) -> list[str]:
+def _is_confirmed(run) -> bool:
+    present = sources_behind(run.job.game, run.job.learner)
+    return all(present in made_by(record) for record in run.records.values())
+
+
+def _again(studies, num, seed, limit, confirm=False) -> list[str]:
     """Make recorded runs again; return the summary as text, and a line for each that differs."""
-    again, wrong = repeat(studies, num, seed, limit)
+    again, wrong = repeat(studies, num, seed, limit, confirm)
+    how = "the cheapest unconfirmed" if confirm else f"drawn with seed {seed}"
     counts = f"{again - len(wrong)} identical, {len(wrong)} different."
-    summary = f"{again} recorded runs were made again (drawn with seed {seed}): {counts}"
+    summary = f"{again} recorded runs were made again ({how}): {counts}"
     return [summary, *(f"DIFFERS: {name}" for name in wrong)]
 
 
@@ -322,12 +341,15 @@ def _plan(*names) -> int:
     return 1 if notes else 0
 
 
-def _repeat(*names, runs=REPEATS, seconds=REPEAT_SECONDS, seed=0) -> int:
+def _repeat(*names, runs=REPEATS, seconds=REPEAT_SECONDS, seed=0, confirm=False) -> int:
     """Make recorded runs of notebooks again, and compare bit for bit.
 
     They are drawn among those that took at most --seconds of CPU time, by --seed (0: the clock).
+    With --confirm they are the cheapest of those that the present sources are not known to give,
+    and each record whose numbers come out says so.
     """
-    said = _again(collect(find(names))[0], runs, seed or int(time.time()), seconds)
+    studies, _ = collect(find(names))
+    said = _again(studies, runs, seed or int(time.time()), seconds, confirm)
     print("\n".join(said))
     return 1 if len(said) > 1 else 0
 

@@ -324,12 +324,12 @@ def load_own(path) -> Paper:
 
 
 def _with_study(content, study):
-    # whatever names an arm belongs to a study
+    # whatever names an arm or selects results belongs to a study
     if isinstance(content, list):
         return [_with_study(one, study) for one in content]
     if not isinstance(content, dict):
         return content
-    named = {"study": study} if "arm" in content else {}
+    named = {"study": study} if {"arm", "metric", "select"} & set(content) else {}
     return named | {name: _with_study(one, study) for name, one in content.items()}
 
 

@@ -24,7 +24,8 @@ from ..papers import claims
 from ..papers.compare import final_values, row_of
 from ..papers.statements import judge, series
 from ..papers.verdicts import NOT_RUN
-from ..results import by_columns, joined, key
+from ..results import by_columns, joined
+from ..results import key as key_of
 from . import pages, picture, sources, times
 from .picture import STATEMENTS, VERDICTS
 from .readings import answers, bare, software
@@ -73,28 +74,32 @@ def collect(profile, studies, directory, published):
         verdicts=count((row.verdict for part in parts for row in part.rows), VERDICTS),
         statements=count((row.verdict for part in parts for row in part.statements), STATEMENTS),
         status=f"Runs and evaluations ({len(runs):,}): {origins}{missing}",
+        confirmed=sources.confirmed(runs),
     )
 
 
 def drawn(published, studies, directory):
-    """Draw the figures that pages show, those of ``papers.<key>.figures``, and yield each."""
-    for paper in published.values():
-        try:
-            functions = importlib.import_module(
-                f"..papers.{paper.key}.figures", __package__
-            ).FIGURES
-        except ModuleNotFoundError:
-            continue
-        for name, function in functions.items():
+    """Draw the figures that pages show, and yield name, study and caption of each."""
+    for paper in published:
+        for name, function in figures_of(paper).items():
             study = max((s for s in studies if name.startswith(f"{s}-")), key=len, default="")
             if not study:
                 continue
             figure, data, caption, *arms = function(studies)
             if len(data) == 0:
                 continue
-            caption = studies[study].caption(caption, *arms)
+            caption = " ".join(studies[study].caption(caption, *arms).split())
             picture.save(figure, directory / "figures", name, data, caption)
-            yield SimpleNamespace(study=study, name=name, caption=caption)
+            drawn_by = function.__name__
+            yield SimpleNamespace(study=study, name=name, caption=caption, drawn_by=drawn_by)
+
+
+def figures_of(key) -> dict:
+    """Return the figures of a paper that pages show: name of the file -> function of studies."""
+    try:
+        return importlib.import_module(f"..papers.{key}.figures", __package__).FIGURES
+    except ModuleNotFoundError:  # a paper may be nothing but its file
+        return {}
 
 
 def _linked(parts):
@@ -148,7 +153,7 @@ def _statements(paper, found, shown, runs, made_by):
     """Yield each statement with its verdict, in numbers and words, and what shows or made it."""
 
     def values(study, arm, columns, which):
-        rows = found.get((study, arm, key(columns)))
+        rows = found.get((study, arm, key_of(columns)))
         return {} if rows is None else final_values(rows, which)
 
     missing, arms = without_record(runs), {*zip(runs["study"], runs["arm"])}

@@ -18,7 +18,7 @@ from ..files import data_directory, published_file, read_yaml, write_text
 from ..games import catalogue
 from ..stats import printed
 from . import figures, picture, readings, sources
-from .sources import MISSING, anchor, duration, missing_cost, provenance, without_record
+from .sources import MISSING, anchor, confirmed, duration, missing_cost, provenance, without_record
 
 FOLDER = Path(__file__).parent / "templates"
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -160,6 +160,7 @@ def _runs(summary, study):
         "provenance": provenance(runs, every_kind=True),
         "cpu": duration(runs["cpu_seconds"].sum()),
         "lines": lines,
+        "confirmed": confirmed(runs),
         "records": f"../../data/records/{records.name}" if known else "",
     }
 

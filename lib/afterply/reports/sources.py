@@ -52,6 +52,12 @@ def provenance(rows, every_kind=False):
     return ", ".join(f"{number} {name}" for name, number in counts.items() if number)
 
 
+def confirmed(rows):
+    """Return how many of some recorded runs the present sources are known to give, in words."""
+    known = rows["confirmed"].dropna()
+    return f"{int(known.astype(bool).sum()):,} of {len(known):,}"
+
+
 def count(names, order):
     """Return the number of each name in `order`, 0 included."""
     numbers = Counter(names)

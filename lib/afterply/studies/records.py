@@ -165,8 +165,8 @@ class Records:
         if not self.path.exists():
             return
         with _locked(self.path):
-            stated, self.by_key = read(self.path)  # another process may have added some
-            self.sources = stated | self.sources
+            stated, found = read(self.path)  # another process may have added some
+            self.sources, self.by_key = stated | self.sources, found | self.by_key
             head = {"study": self.path.stem, "sources": self.sources, "shared": {}}
             records = (self.by_key[key] for key in sorted(self.by_key))
             lines = [_line(_with_references(record, head["shared"])) for record in records]
