@@ -1,6 +1,7 @@
 """[jamieson2022]: convergence, tournaments, exact results, ladders: hand-made and enumerated."""
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,15 @@ def session_of(episodes, **settings):
 
 def trained(episodes=400, **settings):
     return session_of(episodes, **LOOP | {"snapshots": [episodes // 2]} | settings)
+
+
+def values(rows):
+    """Return the values of rows by measure and columns, without their names, in any order."""
+    return {frozenset(v for c, v in row.items() if c != "value"): row["value"] for row in rows}
+
+
+def of(found, *columns):
+    return found[frozenset(columns)]
 
 
 def long(rows, columns="arm run episode metric value"):
@@ -141,27 +151,35 @@ def test_exact_results_of_perfect_and_random_players():
 
 def test_tournament_counts_points_as_the_paper_does():
     net, names = session_of(400, snapshots=snapshots.milestones(400)).net, snapshots.PLAYERS
-    found = snapshots.Tournament(n=400, games=30)(GAME, net, seed=5)
+    rows = snapshots.Tournament(n=400, games=30, label="own N: ")(GAME, net, seed=5)
+    assert {row["variant"] for row in rows} == {"own N"}
+    unnamed = snapshots.Tournament(n=400, games=30)(GAME, net, seed=5)
+    assert [{**row, "variant": "own N"} for row in unnamed] == rows
+    first = {
+        (row["measure"], row["player"], row.get("opponent")): row["value"]
+        for row in rows
+        if row.get("seat") == "first"
+    }
+    both = {row["player"]: row["value"] for row in rows if "seat" not in row}
     for a in names:
-        cells = [[found[f"{a} vs {b}:{what}"] for what in OUTCOMES] for b in names]
+        cells = [[first[what, a, b] for what in OUTCOMES] for b in names]
         assert all(sum(cell) == 30 for cell in cells)
-        assert found[f"{a}:points"] == sum(3 * w + d for w, d, _ in cells)
-        second = [(found[f"{b} vs {a}:losses"], found[f"{b} vs {a}:draws"]) for b in names]
-        both = found[f"{a}:points"] + sum(3 * w + d for w, d in second)
-        assert found[f"{a}:points of both seats"] == both
-    assert found["M_det vs M_det:distinct"] == 1 and found["R vs R:distinct"] > 20
+        assert first["points", a, None] == sum(3 * w + d for w, d, _ in cells)
+        second = [(first["losses", b, a], first["draws", b, a]) for b in names]
+        assert both[a] == first["points", a, None] + sum(3 * w + d for w, d in second)
+    assert first["distinct", "M_det", "M_det"] == 1 and first["distinct", "R", "R"] > 20
 
 
 def test_players_have_the_names_of_the_paper_and_need_no_snapshots_of_their_own():
     net = session_of(10, teacher="deterministic", snapshots=[1600]).net
     own = snapshots.GamesAgainst(games=20)(GAME, net, 3)
     named = snapshots.GamesAgainst("D-Min-Max", games=20)(GAME, net, 3)
-    assert list(own.values()) == list(named.values())
+    assert [{**row, "opponent": "own teacher"} for row in named] == own
     first = snapshots.GamesAsFirst(games=20)(GAME, net, 3)
-    assert list(first.items()) == list(own.items())[:2] and "own teacher:first:wins" in first
+    assert first == own[:2] == [row for row in own if row["seat"] == "first"]
     both = snapshots.GamesAgainst(games=20, losses_only=True)(GAME, net, 3)
-    losses = own["own teacher:first:losses"] + own["own teacher:second:losses"]
-    assert both == {"own teacher:losses": losses}
+    losses = sum(row["value"] for row in own if row["measure"] == "losses")
+    assert both == [{"measure": "losses", "opponent": "own teacher", "value": losses}]
     with pytest.raises(ValueError, match="there is no player 'X'"):
         snapshots.opponent(GAME, net, "X")
     for twin, owner in (("separate", 1), ("shared", 0)):  # the teacher is the other table
@@ -172,11 +190,12 @@ def test_players_have_the_names_of_the_paper_and_need_no_snapshots_of_their_own(
 
 
 def test_baseline_is_table_5():
-    found = snapshots.Baseline(games=4000)(GAME, table.QTable(GAME), seed=1)
-    assert found["Min-Max agent vs Min-Max agent:draws"] == 100
-    wins = found["Min-Max agent vs Random agent:player_1_wins"]
-    assert wins == pytest.approx(100 * 191 / 192, abs=0.5)
-    losses = found["Random agent vs Min-Max agent:player_2_wins"]
+    rows = snapshots.Baseline(games=4000)(GAME, table.QTable(GAME), seed=1)
+    best, chance = "Min-Max agent", "Random agent"
+    found = {(row["measure"], row["player"], row["opponent"]): row["value"] for row in rows}
+    assert found["drawn", best, best] == 100
+    assert found["won", best, chance] == pytest.approx(100 * 191 / 192, abs=0.5)
+    losses = found["lost", chance, best]
     assert losses == pytest.approx(100 * 254 / 315, abs=2.5)
 
 
@@ -185,8 +204,9 @@ def test_a_converged_teacher_is_the_twin_when_its_series_without_a_loss_began(dr
     asked = {"teacher": "converged", "teacher_every": 100, "teacher_games": 2000}
     session = tabular.Session(GAME, asked | {"draw_reward": draw, "teacher_extra": extra}, seed=3)
     taught = session.teacher.net
-    said = snapshots.ConvergedTeacher(extra)(GAME, session.net)
-    assert said["teacher:converged"] == 100.0 * found and said["teacher:games"] == taught.episode
+    said = values(snapshots.ConvergedTeacher(extra)(GAME, session.net))
+    assert of(said, "teacher", "converged") == 100.0 * found
+    assert of(said, "teacher", "games") == taught.episode
     twin = tabular.Session(GAME, {"draw_reward": draw}, seed_from(3, "teacher"))
     episodes, losses = np.arange(100, 2001 + extra, 100), []
     while twin.episode < episodes[-1]:
@@ -207,8 +227,9 @@ def test_a_converged_teacher_is_the_twin_when_its_series_without_a_loss_began(dr
 def test_training_games_are_counted_by_seat_and_survive_a_checkpoint():
     session = trained(teacher="random", snapshots=[])
     found = TrainingGames()(GAME, session)
-    assert sum(found.values()) == 400 and found["training:second:losses"] > 20
-    assert not any(value for name, value in found.items() if ":first:" in name)
+    assert sum(row["value"] for row in found) == 400
+    assert of(values(found), "training", "second", "losses") > 20
+    assert not any(row["value"] for row in found if row["seat"] == "first")
     with pytest.raises(ValueError, match="nobody counted"):
         TrainingGames()(GAME, table.QTable(GAME))
 
@@ -238,17 +259,19 @@ def test_the_evaluator_rates_every_rung_and_counts_cycles():
     dials = (0.0, 0.5, 1.0)
     session = tabular.Session(GAME, {"snapshots": weaken.milestones(2000, dials)}, seed=1)
     session.train(2000)
-    found = Ladder(n=2000, dials=dials)(GAME, session.net, seed=5)
-    names = {f"{m} {d:g}:{k}" for m in weaken.METHODS for d in dials for k in ("rating", "score")}
-    assert names < set(found)
-    assert found["careless 0:rating"] == pytest.approx(0, abs=1)
-    assert found["careless 0.5:rating"] < found["careless 1:rating"] == found["noise 1:rating"]
+    found = values(Ladder(n=2000, dials=dials)(GAME, session.net, seed=5))
+    every = product(weaken.METHODS, dials, ("rating", "score"))
+    assert set(map(frozenset, every)) < set(found)
+    careless = [of(found, "careless", "rating", dial) for dial in dials]
+    assert careless[0] == pytest.approx(0, abs=1)
+    assert careless[1] < careless[2] == of(found, "noise", "rating", 1)
     agent, random = weaken.weakened(session.net, "careless", 0.5), agents.chance(GAME)
     first, second = exact.outcome(GAME, agent, random), exact.outcome(GAME, random, agent)
     points = 50 * (first.win + second.loss + (first.draw + second.draw) / 2)
-    assert found["careless 0.5:score"] == pytest.approx(points)
-    assert found["careless 0.5:loss"] == pytest.approx(50 * (first.loss + second.win))
-    assert 0 <= found["cycles"] <= found["triples"] and 0 < found["misfit"] < 30
+    assert of(found, "careless", "score", 0.5) == pytest.approx(points)
+    lost = of(found, "careless", "lost", 0.5)
+    assert lost == pytest.approx(50 * (first.loss + second.win))
+    assert 0 <= of(found, "cycles") <= of(found, "triples") and 0 < of(found, "misfit") < 30
 
 
 def test_smoothness_of_ladders_made_by_hand():

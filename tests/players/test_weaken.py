@@ -87,7 +87,7 @@ def test_the_pool_is_a_ladder_from_zero(pool):
     assert rating_pool.rate(GAME, agents.chance(GAME), pool)["rating"] == pytest.approx(0, abs=1)
     perfect = rating_pool.rate(GAME, agents.min_max(GAME), pool)
     expected = 100 * (191.5 / 192 + (254 + 61 / 2) / 315) / 2
-    assert perfect["loss"] == 0 and perfect["score"] == pytest.approx(expected)
+    assert perfect["lost"] == 0 and perfect["score"] == pytest.approx(expected)
 
 
 @pytest.mark.slow

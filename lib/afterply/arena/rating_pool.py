@@ -108,8 +108,8 @@ def _rated(game, sides, games, number) -> Pool:
 
 
 def rate(game, given, among: Pool, seed: int = 0) -> dict:
-    """Rate an agent, or a side of :func:`prepare`, among a pool: rating, score, loss, distinct."""
-    # percent over both seats: score and loss against the random player, distinct of all games
+    """Rate an agent, or a side of :func:`prepare`, among a pool: rating, score, lost, distinct."""
+    # percent over both seats: score and lost against the random player, distinct of all games
     me = prepare(game, given, among.games) if isinstance(given, Agent) else given
     rows, weight, different = [], among.games or EXACT_GAMES, 0
     for name, other in among.sides.items():
@@ -125,7 +125,7 @@ def rate(game, given, among: Pool, seed: int = 0) -> dict:
         # rounded, because numpy's exp differs between processors in the last bits
         "rating": round(ratings.ELO * ratings.place(among.model, rows, prior), 6),
         "score": 100.0 * (against.wins + against.draws / 2),
-        "loss": 100.0 * against.losses,
+        "lost": 100.0 * against.losses,
     }
     return found | ({"distinct": 100.0 * different / (weight * len(rows))} if among.games else {})
 

@@ -50,7 +50,7 @@ def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) 
 
 @dataclass(frozen=True)
 class GamesAsFirst(Evaluator):
-    """Greedy games of the learner as player 1: ``<opponent>:first:wins`` and ``:first:losses``.
+    """Greedy games of the learner as player 1: wins and losses, with opponent and seat.
 
     `depth` is that of Min-Max. Source: [jamieson2022] Figs. 2 and 3. Deviations: D2, D7, D9.
     """
@@ -62,36 +62,39 @@ class GamesAsFirst(Evaluator):
     name = property(lambda self: f"games as first against {self.opponent}")
 
     def _measure(self, game, net, seed):
-        me, found = learned(net), {}
+        me, rows = learned(net), []
         other = opponent(game, net, self.opponent, self.depth)
         for seat in self.seats:
             pair = (me, other) if seat == "first" else (other, me)
             out = agents.contest(game, *pair, self.games, seed_from(seed, seat))
             won, lost = (out.wins, out.losses)[:: 1 if seat == "first" else -1]
-            found |= {f"{self.opponent}:{seat}:wins": won, f"{self.opponent}:{seat}:losses": lost}
-        return found
+            columns = {"opponent": self.opponent, "seat": seat}
+            rows.append({"measure": "wins", **columns, "value": won})
+            rows.append({"measure": "losses", **columns, "value": lost})
+        return rows
 
 
 @dataclass(frozen=True)
 class GamesAgainst(GamesAsFirst):
-    """The same in both seats; with `losses_only` only ``<opponent>:losses`` of both together."""
+    """The same in both seats; with `losses_only` only the losses of both together, no seat."""
 
     losses_only: bool = False
     seats = SEATS
     name = property(lambda self: f"games against {self.opponent}")
 
     def _measure(self, game, net, seed):
-        found = super()._measure(game, net, seed)
-        losses = sum(value for metric, value in found.items() if metric.endswith("losses"))
-        return {f"{self.opponent}:losses": losses} if self.losses_only else found
+        rows = super()._measure(game, net, seed)
+        losses = sum(row["value"] for row in rows if row["measure"] == "losses")
+        both = {"measure": "losses", "opponent": self.opponent, "value": losses}
+        return [both] if self.losses_only else rows
 
 
 @dataclass(frozen=True)
 class ConvergedTeacher(Evaluator):
     """Of a converged teacher: whether it is one, and its training games till then and after that.
 
-    Metrics: ``teacher:converged`` (100 or 0), ``teacher:games``, ``teacher:unbeaten``. Deviations:
-    D11.
+    Measures of the player ``teacher``: ``converged`` (100 or 0), ``games``, ``unbeaten``.
+    Deviations: D11.
     """
 
     extra: int = EXTRA
@@ -101,20 +104,22 @@ class ConvergedTeacher(Evaluator):
         if net.teacher is None:
             raise ValueError("this table had no teacher but its twin")
         found = net.teacher.net
-        return {
-            "teacher:converged": 100.0 * (found.unbeaten >= self.extra),
-            "teacher:games": found.episode,
-            "teacher:unbeaten": found.unbeaten,
+        values = {
+            "converged": 100.0 * (found.unbeaten >= self.extra),
+            "games": found.episode,
+            "unbeaten": found.unbeaten,
         }
+        return [{"measure": m, "player": "teacher", "value": v} for m, v in values.items()]
 
 
 @dataclass(frozen=True)
 class Tournament(Evaluator):
     """Every player in the first seat against every player, itself included.
 
-    Metrics, after `label`: ``<first> vs <second>:wins``, ``:draws``, ``:losses``, ``:distinct``
-    (different games), ``<player>:points`` (first seat only, as printed) and ``<player>:points of
-    both seats``. `n` are the training games of Q-100, `games` those of each ordered pair.
+    Measures of each player in the seat ``first`` with each opponent: ``wins``, ``draws``,
+    ``losses``, ``distinct`` (different games); and its ``points``: of the first seat, as printed,
+    and of both (no seat). A `label` is the variant of all rows. `n` are the training games of
+    Q-100, `games` those of each ordered pair.
     Source: [jamieson2022] Tables 7 to 9. Deviations: D13, D19.
     """
 
@@ -126,17 +131,21 @@ class Tournament(Evaluator):
     name, measures = "tournament", QTable
 
     def _measure(self, game, net, seed):
-        found = {}
         seated = {name: opponent(game, net, name, self.depth, self.n) for name in self.players}
+        rows, first, second = [], dict.fromkeys(seated, 0), dict.fromkeys(seated, 0)
+        variant = {"variant": self.label.removesuffix(": ")} if self.label else {}
         for a, b in product(seated, repeat=2):
             out = self._play(game, seated[a], seated[b], seed_from(seed, a, b))
-            found |= {f"{a} vs {b}:{what}": getattr(out, what) for what in (*POINTS, "distinct")}
-        for a in seated:
-            pairs = list(product(seated, POINTS.items()))
-            points = sum(worth * found[f"{a} vs {b}:{what}"] for b, (what, worth) in pairs)
-            second = sum(w * found[f"{b} vs {a}:{AS_SECOND[what]}"] for b, (what, w) in pairs)
-            found |= {f"{a}:points": points, f"{a}:points of both seats": points + second}
-        return {self.label + metric: value for metric, value in found.items()}
+            columns = {"player": a, "opponent": b, "seat": "first", **variant}
+            for what in (*POINTS, "distinct"):
+                rows.append({"measure": what, **columns, "value": getattr(out, what)})
+            first[a] += sum(worth * getattr(out, what) for what, worth in POINTS.items())
+            second[b] += sum(w * getattr(out, AS_SECOND[what]) for what, w in POINTS.items())
+        for name in seated:
+            points = {"measure": "points", "player": name, **variant}
+            rows.append({**points, "seat": "first", "value": first[name]})
+            rows.append({**points, "value": first[name] + second[name]})
+        return rows
 
     def _play(self, game, first, second, seed):
         return agents.contest(game, first, second, self.games, seed)
@@ -168,8 +177,9 @@ def can_be_stable(n: int) -> bool:
 class Stability(Evaluator):
     """Games until the result of a pairing is stable, mean over repeated contests.
 
-    Metrics: ``<Q-p> vs <opponent>:stable_episodes``, where what never is stable counts as `games`,
-    and ``:unstable`` (percent of contests not stable within `games` games).
+    Measures of each player Q-p with each opponent: ``stable_after`` (games; what never is stable
+    counts as `games`) and ``unstable`` (percent of contests not stable within `games` games); and
+    ``largest_stable_after`` of all pairings.
     Source: [jamieson2022] Table 6. Deviations: D12, D13.
     """
 
@@ -182,23 +192,27 @@ class Stability(Evaluator):
     name, measures = "stability", QTable
 
     def _measure(self, game, net, seed):
-        found, largest = {}, "largest:stable_episodes"
+        rows, largest = [], 0.0
         for p, name in product(self.percents, self.opponents):
             pair = f"Q-{p} vs {name}"
             sides = [opponent(game, net, who, self.depth, self.n) for who in (f"Q-{p}", name)]
             seeds = (seed_from(seed, pair, k) for k in range(self.repeats))
             contests = (agents.contest(game, *sides, self.games, one) for one in seeds)
             trials = [stable_at(played.results >= 0) for played in contests]
-            games = np.mean([self.games if t is None else t for t in trials])
-            found[f"{pair}:stable_episodes"] = games
-            found[f"{pair}:unstable"] = 100.0 * np.mean([t is None for t in trials])
-        return found | {largest: max(v for k, v in found.items() if k.endswith(":stable_episodes"))}
+            after = np.mean([self.games if t is None else t for t in trials])
+            unstable = 100.0 * np.mean([t is None for t in trials])
+            columns = {"player": f"Q-{p}", "opponent": name}
+            rows.append({"measure": "stable_after", **columns, "value": after})
+            rows.append({"measure": "unstable", **columns, "value": unstable})
+            largest = max(largest, after)
+        return [*rows, {"measure": "largest_stable_after", "value": largest}]
 
 
 @dataclass(frozen=True)
 class Baseline(Evaluator):
     """The three pairings of Min-Max and a random player; the trained table plays no part.
 
+    Measures: ``won``, ``lost``, ``drawn`` in percent, of the player in the seat ``first``.
     Source: [jamieson2022] Table 5. Deviations: D8.
     """
 
@@ -206,20 +220,21 @@ class Baseline(Evaluator):
     name, settings = "baseline", {"ties": "first", "depth": FULL_DEPTH}
 
     def _measure(self, game, net, seed):
-        best, random, found = "Min-Max agent", "Random agent", {}
+        best, random, rows = "Min-Max agent", "Random agent", []
         seated = {best: min_max(game), random: chance(game)}
         for a, b in ((best, random), (random, best), (best, best)):
             out = agents.contest(game, seated[a], seated[b], self.games, seed_from(seed, a, b))
-            counts = {"player_1_wins": out.wins, "player_2_wins": out.losses, "draws": out.draws}
-            found |= {f"{a} vs {b}:{what}": 100.0 * n / self.games for what, n in counts.items()}
-        return found
+            for what, number in (("won", out.wins), ("lost", out.losses), ("drawn", out.draws)):
+                columns = {"player": a, "opponent": b, "seat": "first"}
+                rows.append({"measure": what, **columns, "value": 100.0 * number / self.games})
+        return rows
 
 
 @dataclass(frozen=True)
 class ExactStrength(Evaluator):
     """Exact results of Q-p against a random player and the non-deterministic Min-Max.
 
-    Metrics: ``<Q-p> vs <opponent>:first:loss`` and so on, in percent, in both seats.
+    Measures: ``won`` and ``lost`` in percent, of the player Q-p with opponent and seat.
     """
 
     n: int = 8_000
@@ -227,7 +242,7 @@ class ExactStrength(Evaluator):
     name, measures = "exact strength", QTable
 
     def _measure(self, game, net, seed):
-        found, names = {}, [f"Q-{p}" for p in self.percents]
+        rows, names = [], [f"Q-{p}" for p in self.percents]
         play = {
             name: exact.policy(game, opponent(game, net, name, n=self.n))
             for name in (*names, "rand", PERFECT)
@@ -235,10 +250,14 @@ class ExactStrength(Evaluator):
         for me, other in product(names, ("rand", PERFECT)):
             first = exact.outcome(game, play[me], play[other])
             second = exact.outcome(game, play[other], play[me])
-            shares = {"first:win": first.win, "first:loss": first.loss}
-            shares |= {"second:win": second.loss, "second:loss": second.win}
-            found |= {f"{me} vs {other}:{what}": 100.0 * v for what, v in shares.items()}
-        return found
+            for seat, won, lost in (
+                ("first", first.win, first.loss),
+                ("second", second.loss, second.win),
+            ):
+                columns = {"player": me, "opponent": other, "seat": seat}
+                rows.append({"measure": "won", **columns, "value": 100.0 * won})
+                rows.append({"measure": "lost", **columns, "value": 100.0 * lost})
+        return rows
 
 
 def milestones(n: int, percents=PERCENTS) -> list[int]:
@@ -250,7 +269,7 @@ def milestones(n: int, percents=PERCENTS) -> list[int]:
 class TrainingGames(Evaluator):
     """Results of all training games so far, in which the learner explores: no game is played.
 
-    Metrics: ``training:first:wins``, ``:draws``, ``:losses`` and the same of the second seat.
+    Measures of each seat, variant ``training``: ``wins``, ``draws``, ``losses``.
     Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10, D22.
     """
 
@@ -259,8 +278,11 @@ class TrainingGames(Evaluator):
     def _measure(self, game, net, seed):
         if net.outcomes is None:
             raise ValueError("this table was not made by a training: nobody counted its games")
-        names = [f"training:{seat}:{what}" for seat in SEATS for what in POINTS]
-        return dict(zip(names, net.outcomes.ravel().tolist()))
+        return [
+            {"measure": what, "seat": seat, "variant": "training", "value": number}
+            for seat, numbers in zip(SEATS, net.outcomes.tolist())
+            for what, number in zip(POINTS, numbers)
+        ]
 
 
 @kernel

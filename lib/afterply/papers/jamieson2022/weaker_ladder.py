@@ -1,6 +1,7 @@
 """How strong weakened players of a table are: every way at every dial, rated in one pool."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -14,23 +15,28 @@ from ...players.agents import FULL_DEPTH, learned
 from ...players.basic import Careless, Greedy
 from ...players.saved import zoo_file
 from ...players.weaken import DIALS, METHODS, weakened
+from ...results import select
 from ...stats import mean_interval
 
 WORTH = np.array([1.0, 0.5, 0.0])
-RUNG = r"(.+) ([\d.]+):"
+
+
+def rows_of(values: dict, **columns) -> list[dict]:
+    """Return measure -> value as rows with columns."""
+    return [{"measure": measure, **columns, "value": value} for measure, value in values.items()]
 
 
 @dataclass(frozen=True)
 class Ladder(Evaluator):
     """Every way of weakening at every dial, rated in the pool, then against each other.
 
-    Metrics: ``<method> <dial>:`` what :func:`afterply.arena.rating_pool.rate` returns;
-    ``cycles``, ``triples``, and ``misfit``: the root of the mean squared difference between the
-    scores against each other and those that the ratings predict, in percent.
+    Measures of each way (player) at each dial: what :func:`afterply.arena.rating_pool.rate`
+    returns; besides ``cycles``, ``triples``, and ``misfit``: the root of the mean squared
+    difference between the scores against each other and those that the ratings predict, in percent.
     """
 
     n: int = 8_000  # training games of the full table
-    methods: tuple = METHODS  # none: only the table itself, as ``table 1``
+    methods: tuple = METHODS  # none: only the table itself, as the player ``table`` at dial 1
     dials: tuple = DIALS
     depth: int = FULL_DEPTH  # of Min-Max in the pool
     games: int = 0  # for each ordered pair of a rating; 0: exact
@@ -44,17 +50,24 @@ class Ladder(Evaluator):
             sides[name] = prepare(game, rung, self.games)
             found[name] = rate(game, sides[name], among, seed_from(seed, name))
         found |= {name: found[same] for name, same in self._same(game).items()}
-        values = {f"{name}:{what}": row[what] for name, row in found.items() for what in row}
+        rows = []
+        for name, (player, dial) in self._names().items():
+            rows += rows_of(found[name], player=player, dial=dial)
         strengths = np.array([found[name]["rating"] for name in sides]) / ratings.ELO
         model = ratings.Model(list(sides), strengths, among.model.first, among.model.draw)
-        return values | (self._round_robin(game, sides, model, seed) if len(sides) > 2 else {})
+        return rows + (self._round_robin(game, sides, model, seed) if len(sides) > 2 else [])
+
+    def _names(self) -> dict:
+        # name, from which seeds derive -> way and dial
+        every = product(self.methods, self.dials) if self.methods else [("table", 1.0)]
+        return {f"{player} {dial:g}": (player, dial) for player, dial in every}
 
     def _rungs(self, game, net, seed):
-        if not self.methods:
-            yield "table 1", learned(net)
         twice = self._same(game)
-        for name, method, dial in ((f"{m} {d:g}", m, d) for m in self.methods for d in self.dials):
-            if name not in twice:
+        for name, (method, dial) in self._names().items():
+            if not self.methods:
+                yield name, learned(net)
+            elif name not in twice:
                 yield name, weakened(net, method, dial, seed_from(seed, method), self.n)
 
     def _same(self, game) -> dict:
@@ -68,7 +81,7 @@ class Ladder(Evaluator):
             for method in group[1:]
         }
 
-    def _round_robin(self, game, sides, model, seed) -> dict:
+    def _round_robin(self, game, sides, model, seed) -> list:
         names, size = list(sides), len(sides)
         score, expected = np.full((size, size), 0.5), np.full((size, size), 0.5)
         squares, below = np.full((size, size), 0.25), np.tril_indices(size, -1)
@@ -86,14 +99,14 @@ class Ladder(Evaluator):
             error = np.sqrt(np.maximum(squares - score**2, 0.0) / (2 * self.meetings))
         cycles, triples = cyclic(score, error)
         misfit = round(100.0 * float(np.sqrt(np.mean((score - expected)[below] ** 2))), 6)
-        return {"cycles": cycles, "triples": triples, "misfit": misfit}
+        return rows_of({"cycles": cycles, "triples": triples, "misfit": misfit})
 
 
 @dataclass(frozen=True)
 class Snapshot(Evaluator):
     """A network as it is during its training, rated in the pool of the game's published agent.
 
-    Metrics: ``now:`` what :func:`afterply.arena.rating_pool.rate` returns.
+    Measures: what :func:`afterply.arena.rating_pool.rate` returns.
     """
 
     games: int = 50  # against each reference player, in each seat
@@ -104,48 +117,49 @@ class Snapshot(Evaluator):
         return (zoo_file(game),)
 
     def _measure(self, game, net, seed):
-        among, found = published_pool(shared_copy(game), self.games), {}
-        for name, player in self._rungs(net):
+        among, rows = published_pool(shared_copy(game), self.games), []
+        for name, columns, player in self._rungs(net):
             rated = rate(game, player, among, seed_from(seed, name))
-            found |= {f"{name}:{what}": value for what, value in rated.items()}
-        return found
+            rows += rows_of(rated, **columns)
+        return rows
 
     def _rungs(self, net):
-        yield "now", Greedy(net)
+        yield "now", {}, Greedy(net)  # the name, from which its seed derives, columns and player
 
 
 @dataclass(frozen=True)
 class CarelessNetwork(Snapshot):
-    """A network that makes random moves, rated in the same pool: the metrics of :func:`rungs`."""
+    """A network that makes random moves, rated in the same pool: player ``careless`` by dial."""
 
     dials: tuple = DIALS
     name = "careless network"
 
     def _rungs(self, net):
         for dial in self.dials:
-            yield f"careless {dial:g}", Careless(net, 1.0 - dial)
+            columns = {"player": "careless", "dial": dial}
+            yield f"careless {dial:g}", columns, Careless(net, 1.0 - dial)
 
 
 def by_games(table: pd.DataFrame, arm: str) -> pd.DataFrame:
     """Return the ratings of all snapshots of an arm as :func:`rungs` does; at 0 is random play."""
-    rows = table[(table.arm == arm) & (table.metric == "now:rating")]
+    rows = select(table, arm=arm, measure="rating")
     rows = rows.assign(method="snapshots", dial=rows.episode / rows.episode.max())
     start = rows.drop_duplicates("run").assign(dial=0.0, value=0.0)
     return pd.concat([start, rows])[["method", "dial", "run", "value"]].reset_index(drop=True)
 
 
-def rungs(table: pd.DataFrame, arm: str, metric: str = "rating") -> pd.DataFrame:
+def rungs(table: pd.DataFrame, arm: str, measure: str = "rating") -> pd.DataFrame:
     """Return the values of all rungs of an arm: method, dial, run, value."""
-    rows = table[(table.arm == arm) & table.metric.str.fullmatch(RUNG + metric)]
-    names = rows.metric.str.extract(RUNG)
-    columns = {"method": names[0], "dial": names[1].astype(float), "run": rows.run}
-    return pd.DataFrame(columns | {"value": rows.value}).reset_index(drop=True)
+    rows = select(table, arm=arm, measure=measure, player=..., dial=...)
+    rows = rows.reindex(columns=["player", "dial", "run", "value"])
+    rows = rows.astype({"player": object}).rename(columns={"player": "method"})
+    return rows.reset_index(drop=True)
 
 
 def trained(table: pd.DataFrame, ladders: dict) -> pd.DataFrame:
     """Return the ratings of ladders that are made of trainings, as :func:`rungs` does."""
     # ladders: method -> arms at equal steps of the dial up to 1; at 0 the random player is put in
-    full = table[table.metric.isin(["table 1:rating", f"{METHODS[0]} 1:rating"])]
+    full = select(table, measure="rating", player=["table", METHODS[0]], dial=1)
     found = []
     for method, arms in ladders.items():
         for k, arm in enumerate(arms, 1):
