@@ -7,16 +7,26 @@ Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10, D
 """
 
 from functools import partial
-from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from ...arena import ratings
 from ...learners import tabular
-from ...reports.summaries import by_run, finals, shown
+from ...reports.summaries import finals, shown
+from ...results import select
 from ...stats import fixed, median_interval
-from .snapshots import EXTRA, OPPONENTS, OWN, PERFECT, PLAYERS, POINTS, SEATS, ConvergedTeacher
+from .snapshots import (
+    EXTRA,
+    OPPONENTS,
+    OWN,
+    PERFECT,
+    PLAYERS,
+    POINTS,
+    SEATS,
+    ConvergedTeacher,
+    rows_of,
+)
 
 TEACHERS = {  # as Table 2 names them -> parameter `teacher`
     "Q-learning Twin": "twin",
@@ -26,6 +36,20 @@ TEACHERS = {  # as Table 2 names them -> parameter `teacher`
     "Fully Converged Q-learning": "converged",
 }
 PRINTED = dict(zip(TEACHERS, (8000, 6000, 200, 0, 300)))  # N of Table 2, none for a random teacher
+# teachers as Tables 3 and 4 name them -> N
+MORRIS = {
+    "Q-learning Twin": 16_000,
+    "Non-deterministic Min-Max": 7_000,
+    "Deterministic Min-Max": 2_000,
+    "Fully Converged Q-learning": 3_000,
+}
+KALAH = {
+    "Q-learning": 32_000,
+    "Non-deterministic Min-Max": 17_000,
+    "Deterministic Min-Max": 9_000,
+    "Fully Converged Q-learning": 12_000,
+}
+GAMES = [*POINTS, "distinct"]  # what a tournament says of two players
 OUTCOMES = ("learning agent wins", "draws", "teaching agent wins")
 
 
@@ -44,45 +68,44 @@ def converged_at(episodes, losses, extra: int = EXTRA, allowed: int = 0) -> int 
     return None
 
 
-def convergence(curve: pd.DataFrame, cap: int, extra: int = EXTRA, seats=("first",)) -> dict:
+def convergence(rows: pd.DataFrame, cap: int, extra: int = EXTRA, seats=("first",)) -> list:
     """Return convergence_games (at most `cap`) and converged (100 or 0), for ``Study.derive``."""
-    # of games against the own teacher in these seats, and " (Nd-Min-Max)" against that, if played
-    found = {}
+    # of games against the own teacher in these seats; with the opponent Nd-Min-Max against that, if
+    # these were played
+    found = []
     for opponent in OPPONENTS:
-        columns = [f"{opponent}:{seat}:losses" for seat in seats]
-        if f"{opponent}:losses" in curve:
-            columns = [f"{opponent}:losses"]
-        if set(columns) <= set(curve):
-            points = curve[columns].dropna()
-            at = converged_at(points.index, points.sum(axis=1), extra)
-            found |= _result(at, cap, opponent)
+        asked = {"measure": "losses", "opponent": opponent}
+        of_both, each = select(rows, **asked), select(rows, **asked, seat=list(seats))
+        if len(of_both) or set(seats) <= set(each.get("seat", ())):
+            lost = (of_both if len(of_both) else each).groupby("episode").value.sum()
+            columns = {} if opponent == OWN else {"opponent": opponent}
+            found += _result(converged_at(lost.index, lost, extra), cap, **columns)
     return found
 
 
-def _names(opponent):
-    end = "" if opponent == OWN else f" ({opponent})"
-    return f"convergence_games{end}", f"converged{end}"
-
-
-def _result(found, cap, opponent=OWN):
+def _result(found, cap, **columns):
     converged = found is not None and found <= cap
-    return dict(zip(_names(opponent), (found if converged else cap, 100.0 * converged)))
+    at = found if converged else cap
+    return rows_of({"convergence_games": at, "converged": 100.0 * converged}, **columns)
 
 
-def in_training(curve: pd.DataFrame, cap: int, extra: int = EXTRA, allowed: int = 0) -> dict:
-    """Return what training games say: a block of them may have at most `allowed` losses."""
-    columns = [f"training:{seat}:losses" for seat in SEATS]
-    if not set(columns) <= set(curve):
-        return {}
-    lost = curve[columns].dropna().sum(axis=1)
-    return _result(converged_at(lost.index, lost.diff().fillna(lost), extra, allowed), cap)
+def in_training(rows: pd.DataFrame, cap: int, extra: int = EXTRA, allowed=0, **columns) -> list:
+    """Return the same of training games: a block of them may have at most `allowed` losses."""
+    # columns: of the rows that it returns
+    lost = select(rows, measure="losses", variant="training", seat=list(SEATS))
+    lost = lost.groupby("episode").value.sum()
+    if lost.empty:
+        return []
+    at = converged_at(lost.index, lost.diff().fillna(lost), extra, allowed)
+    return _result(at, cap, **columns)
 
 
-def summary(table: pd.DataFrame, arm: str, cap: int, opponent: str = OWN) -> dict:
+def summary(table: pd.DataFrame, arm: str, cap: int, **columns) -> dict:
     """Return "converged" ("k of n"), "median" and "interval" (95%) of an arm's training games."""
-    # "> cap" at the cap, "at least" of a median half way from a run that has converged to the cap
-    rows = table[table.arm == arm]
-    at, reached = (rows[rows.metric == name].value for name in _names(opponent))
+    # columns: an opponent other than the own teacher, or a variant; "> cap" at the cap, "at least"
+    # of a median half way from a run that has converged to the cap
+    names = "convergence_games", "converged"
+    at, reached = (select(table, arm=arm, measure=name, **columns).value for name in names)
     if at.empty:
         return dict.fromkeys(("converged", "median", "interval"), "-")
     capped = (reached < 100).any()
@@ -134,13 +157,13 @@ def declare_teachers(
 def by_teacher(table, arms, caps, printed, games):
     """Return a row for each arm: printed N, convergence, losses at the end (Tables 2 to 4)."""
     # caps and printed are those of the arms, or of the teachers with whose names theirs begin
-    rows, losses = [], [f"{OWN}:{seat}:losses" for seat in SEATS]
+    rows = []
     for arm in arms:
         number, cap = (values.get(arm, values[arm.split(", ")[0]]) for values in (printed, caps))
-        own, other = (summary(table, arm, cap, who) for who in OPPONENTS)
-        mine = table[table.arm == arm]
-        taught = mine[mine.metric == "teacher:converged"].value
-        lost = 100.0 * finals(mine[mine.metric.isin(losses)]).value.mean() / games
+        own, other = summary(table, arm, cap), summary(table, arm, cap, opponent=PERFECT)
+        taught = select(table, arm=arm, measure="converged", player="teacher").value
+        lost = select(table, arm=arm, measure="losses", opponent=OWN, seat=list(SEATS))
+        lost = 100.0 * finals(lost).value.mean() / games
         found = (f"{(taught > 0).sum()} of {len(taught)}" if len(taught) else "-",)
         found += (f"{number:,}" if number else "-", *own.values())
         rows.append((arm, *found, lost, *list(other.values())[:2]))
@@ -150,32 +173,30 @@ def by_teacher(table, arms, caps, printed, games):
     return pd.DataFrame(rows, columns=columns)
 
 
-def point(curve: pd.DataFrame, episode: int, games: int = 100) -> dict:
+def point(rows: pd.DataFrame, episode: int, games: int = 100) -> list:
     """Return wins, draws and losses in the first seat at one checkpoint: for ``Study.derive``."""
-    if episode not in curve.index or "own teacher:first:wins" not in curve:
-        return {}
-    won, lost = (float(curve.loc[episode, f"own teacher:first:{w}"]) for w in ("wins", "losses"))
+    where = {"opponent": OWN, "seat": "first"}
+    found = select(rows, measure=["wins", "losses"], episode=episode, **where)
+    if found.empty:
+        return []
+    won, lost = (float(found.value[found.measure == what].iloc[0]) for what in ("wins", "losses"))
     counts = {"wins": won, "draws": games - won - lost, "losses": lost}
-    return {f"evaluation_{episode}:{what}": count for what, count in counts.items()}
-
-
-def means(table: pd.DataFrame, arm: str) -> dict:
-    """Return metric -> mean over runs of an arm's last values."""
-    return finals(table[table.arm == arm]).groupby("metric").value.mean().to_dict()
+    return rows_of(counts, **where, after=episode)
 
 
 def _shares(by_name: dict) -> pd.DataFrame:
     # series by (run, episode), in percent, as a table of curves
     parts = [s.rename("value").reset_index().assign(arm=name) for name, s in by_name.items()]
-    return pd.concat(parts, ignore_index=True).assign(metric="share")
+    return pd.concat(parts, ignore_index=True)
 
 
 def outcome_curves(table: pd.DataFrame, arm: str, last: int, games: int = 100) -> pd.DataFrame:
     """Return the curves of Figs. 2 and 3: percent of `games` in the first seat, up to `last`."""
-    rows = table[(table.arm == arm) & (table.episode <= last)]
-    columns = ["own teacher:first:wins", "own teacher:first:losses"]
-    wide = rows.pivot(index=["run", "episode"], columns="metric", values="value")
-    won, lost = (100.0 * one / games for _, one in wide.reindex(columns=columns).dropna().items())
+    rows = select(table, arm=arm, measure=["wins", "losses"], opponent=OWN, seat="first")
+    rows = rows[rows.episode <= last].astype({"measure": object})
+    wide = rows.pivot(index=["run", "episode"], columns="measure", values="value")
+    wide = wide.reindex(columns=["wins", "losses"]).dropna()
+    won, lost = 100.0 * wide.wins / games, 100.0 * wide.losses / games
     shares = (won, 100.0 - won - lost, lost)
     return _shares(dict(zip(OUTCOMES, shares)))
 
@@ -188,10 +209,10 @@ def lost_curves(table, lasts, games):
 
 def training_curves(table: pd.DataFrame, arm: str, last: int) -> pd.DataFrame:
     """Return shares of the training games between two checkpoints, as :func:`outcome_curves`."""
-    rows = table[(table.arm == arm) & (table.episode <= last)]
-    rows = rows[rows.metric.str.startswith("training:")]
-    what = rows.metric.str.rsplit(":", n=1).str[1].rename("what")
-    counts = rows.groupby(["run", "episode", what]).value.sum().unstack("what")
+    asked = {"measure": list(POINTS), "seat": list(SEATS), "variant": "training"}
+    rows = select(table, arm=arm, **asked)
+    rows = rows[rows.episode <= last].astype({"measure": object})
+    counts = rows.groupby(["run", "episode", "measure"]).value.sum().unstack("measure")
     counts = counts.reindex(columns=list(POINTS))
     block = counts.groupby("run").diff().fillna(counts)
     shares = 100.0 * block.div(block.sum(axis=1), axis=0)
@@ -208,36 +229,52 @@ def running_shares(results) -> pd.DataFrame:
     return _shares({name: pd.Series(share[keep], index) for name, share in shares.items()})
 
 
-def crosstable(values: dict, label: str = "") -> pd.DataFrame:
-    """Return a tournament (or means over runs) as printed: the player of a row is the first."""
-
-    def show(*metrics):
-        known = all(label + metric in values for metric in metrics)
-        return " : ".join(fixed(values[label + m], 0) for m in metrics) if known else "-"
-
-    rows = [
-        [show(*(f"{a} vs {b}:{what}" for what in POINTS)) for b in PLAYERS]
-        + [show(f"{a}:points"), show(f"{a}:points of both seats")]
-        for a in PLAYERS
-    ]
-    return pd.DataFrame(rows, pd.Index(PLAYERS, name="P1/P2"), [*PLAYERS, "Points", "both seats"])
+def pairings(table: pd.DataFrame, arm: str, variant: str = "") -> pd.DataFrame:
+    """Return the games of an arm's tournaments, first seat: [run, player, opponent] x measure."""
+    where = {"player": list(PLAYERS), "opponent": list(PLAYERS), "seat": "first"}
+    rows = select(finals(table[table.arm == arm]), measure=GAMES, variant=variant, **where)
+    rows = rows.astype(dict.fromkeys(["measure", "player", "opponent"], object))
+    wide = rows.pivot(index=["run", "player", "opponent"], columns="measure", values="value")
+    return wide.reindex(columns=GAMES)
 
 
-def distinct_games(values):
+def mean_games(table: pd.DataFrame, arm: str, variant: str = "") -> pd.DataFrame:
+    """Return the means over runs of :func:`pairings`, all pairs of ``PLAYERS`` x measure."""
+    mean = pairings(table, arm, variant).groupby(["player", "opponent"]).mean()
+    return mean.reindex(pd.MultiIndex.from_product([PLAYERS, PLAYERS], names=mean.index.names))
+
+
+def crosstable(table: pd.DataFrame, arm: str, variant: str = "") -> pd.DataFrame:
+    """Return an arm's tournaments, means over runs, as printed: a row's player moves first."""
+
+    def show(values):
+        return " : ".join(fixed(value, 0) for value in values) if values.notna().all() else "-"
+
+    cells = mean_games(table, arm, variant)[list(POINTS)].apply(show, axis=1).unstack()
+    cells = cells.reindex(index=list(PLAYERS), columns=list(PLAYERS))
+    for name, seat in (("Points", "first"), ("both seats", "")):
+        earned = points(table, arm, seat, variant)
+        cells[name] = [show(pd.Series(earned[player].mean())) for player in PLAYERS]
+    return cells.rename_axis(index="P1/P2", columns=None)
+
+
+def points(table: pd.DataFrame, arm: str, seat: str = "first", variant: str = "") -> dict:
+    """Return player -> its points in each run: of the first seat, or of both (no seat)."""
+    asked = {"measure": "points", "player": list(PLAYERS), "seat": seat, "variant": variant}
+    rows = select(finals(table[table.arm == arm]), **asked).sort_values("run")
+    return {player: rows.value[rows.player == player] for player in PLAYERS}
+
+
+def distinct_games(table, arm):
     """Return how many games of each pairing are different, as a page shows it."""
-    rows = [[values.get(f"{a} vs {b}:distinct") for b in PLAYERS] for a in PLAYERS]
-    return pd.DataFrame(rows, PLAYERS, PLAYERS).style.format(precision=0, na_rep="-")
+    wide = mean_games(table, arm).distinct.unstack()
+    wide = wide.reindex(index=list(PLAYERS), columns=list(PLAYERS))
+    return wide.rename_axis(index=None, columns=None).style.format(precision=0, na_rep="-")
 
 
 def show_ratings(table, arm):
     """Print the cycles of an arm's tournaments, and return its ratings as a page shows them."""
-    wide = by_run(table, arm)
-    pairs = [pair for pair in product(PLAYERS, repeat=2) if " vs ".join(pair) + ":wins" in wide]
-    found = [
-        (a, b, *wide.loc[run, [f"{a} vs {b}:{what}" for what in POINTS]], run)
-        for run in wide.index
-        for a, b in pairs
-    ]
-    results = pd.DataFrame(found, columns=["first", "second", *POINTS, "run"])
-    print("cycles:", (ratings.cycles(results) or "none") if found else "-")
-    return shown(ratings.ratings(results) if found else pd.DataFrame(), 0, na_rep=None)
+    found = pairings(table, arm).reset_index().rename(columns={"player": "first"})
+    found = found.rename(columns={"opponent": "second"})[["first", "second", *POINTS, "run"]]
+    print("cycles:", (ratings.cycles(found) or "none") if len(found) else "-")
+    return shown(ratings.ratings(found) if len(found) else pd.DataFrame(), 0, na_rep=None)

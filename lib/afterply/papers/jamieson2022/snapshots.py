@@ -33,6 +33,11 @@ MIN_MAX = {"D-Min-Max": "first", "Nd-Min-Max": "random"}
 PLAYERS = ("Q-100", "Q-50", "M_det", "M_Ndet", "R")
 
 
+def rows_of(values: dict, **columns) -> list[dict]:
+    """Return the rows of an evaluator: {measure: value}, all with the same further columns."""
+    return [{"measure": measure, **columns, "value": value} for measure, value in values.items()]
+
+
 def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) -> Agent:
     """Return a player by its name in the paper; ValueError if there is none."""
     if name == OWN:  # of a twin: the same table, or the second one
@@ -68,9 +73,7 @@ class GamesAsFirst(Evaluator):
             pair = (me, other) if seat == "first" else (other, me)
             out = agents.contest(game, *pair, self.games, seed_from(seed, seat))
             won, lost = (out.wins, out.losses)[:: 1 if seat == "first" else -1]
-            columns = {"opponent": self.opponent, "seat": seat}
-            rows.append({"measure": "wins", **columns, "value": won})
-            rows.append({"measure": "losses", **columns, "value": lost})
+            rows += rows_of({"wins": won, "losses": lost}, opponent=self.opponent, seat=seat)
         return rows
 
 
@@ -85,8 +88,7 @@ class GamesAgainst(GamesAsFirst):
     def _measure(self, game, net, seed):
         rows = super()._measure(game, net, seed)
         losses = sum(row["value"] for row in rows if row["measure"] == "losses")
-        both = {"measure": "losses", "opponent": self.opponent, "value": losses}
-        return [both] if self.losses_only else rows
+        return rows_of({"losses": losses}, opponent=self.opponent) if self.losses_only else rows
 
 
 @dataclass(frozen=True)
@@ -104,12 +106,9 @@ class ConvergedTeacher(Evaluator):
         if net.teacher is None:
             raise ValueError("this table had no teacher but its twin")
         found = net.teacher.net
-        values = {
-            "converged": 100.0 * (found.unbeaten >= self.extra),
-            "games": found.episode,
-            "unbeaten": found.unbeaten,
-        }
-        return [{"measure": m, "player": "teacher", "value": v} for m, v in values.items()]
+        converged = 100.0 * (found.unbeaten >= self.extra)
+        values = {"converged": converged, "games": found.episode, "unbeaten": found.unbeaten}
+        return rows_of(values, player="teacher")
 
 
 @dataclass(frozen=True)
@@ -136,15 +135,13 @@ class Tournament(Evaluator):
         variant = {"variant": self.label.removesuffix(": ")} if self.label else {}
         for a, b in product(seated, repeat=2):
             out = self._play(game, seated[a], seated[b], seed_from(seed, a, b))
-            columns = {"player": a, "opponent": b, "seat": "first", **variant}
-            for what in (*POINTS, "distinct"):
-                rows.append({"measure": what, **columns, "value": getattr(out, what)})
-            first[a] += sum(worth * getattr(out, what) for what, worth in POINTS.items())
-            second[b] += sum(w * getattr(out, AS_SECOND[what]) for what, w in POINTS.items())
+            counts = {what: getattr(out, what) for what in (*POINTS, "distinct")}
+            rows += rows_of(counts, player=a, opponent=b, seat="first", **variant)
+            first[a] += sum(worth * counts[what] for what, worth in POINTS.items())
+            second[b] += sum(worth * counts[AS_SECOND[what]] for what, worth in POINTS.items())
         for name in seated:
-            points = {"measure": "points", "player": name, **variant}
-            rows.append({**points, "seat": "first", "value": first[name]})
-            rows.append({**points, "value": first[name] + second[name]})
+            rows += rows_of({"points": first[name]}, player=name, seat="first", **variant)
+            rows += rows_of({"points": first[name] + second[name]}, player=name, **variant)
         return rows
 
     def _play(self, game, first, second, seed):
@@ -201,11 +198,10 @@ class Stability(Evaluator):
             trials = [stable_at(played.results >= 0) for played in contests]
             after = np.mean([self.games if t is None else t for t in trials])
             unstable = 100.0 * np.mean([t is None for t in trials])
-            columns = {"player": f"Q-{p}", "opponent": name}
-            rows.append({"measure": "stable_after", **columns, "value": after})
-            rows.append({"measure": "unstable", **columns, "value": unstable})
+            values = {"stable_after": after, "unstable": unstable}
+            rows += rows_of(values, player=f"Q-{p}", opponent=name)
             largest = max(largest, after)
-        return [*rows, {"measure": "largest_stable_after", "value": largest}]
+        return rows + rows_of({"largest_stable_after": largest})
 
 
 @dataclass(frozen=True)
@@ -224,9 +220,9 @@ class Baseline(Evaluator):
         seated = {best: min_max(game), random: chance(game)}
         for a, b in ((best, random), (random, best), (best, best)):
             out = agents.contest(game, seated[a], seated[b], self.games, seed_from(seed, a, b))
-            for what, number in (("won", out.wins), ("lost", out.losses), ("drawn", out.draws)):
-                columns = {"player": a, "opponent": b, "seat": "first"}
-                rows.append({"measure": what, **columns, "value": 100.0 * number / self.games})
+            counts = {"won": out.wins, "lost": out.losses, "drawn": out.draws}
+            shares = {what: 100.0 * number / self.games for what, number in counts.items()}
+            rows += rows_of(shares, player=a, opponent=b, seat="first")
         return rows
 
 
@@ -250,13 +246,10 @@ class ExactStrength(Evaluator):
         for me, other in product(names, ("rand", PERFECT)):
             first = exact.outcome(game, play[me], play[other])
             second = exact.outcome(game, play[other], play[me])
-            for seat, won, lost in (
-                ("first", first.win, first.loss),
-                ("second", second.loss, second.win),
-            ):
-                columns = {"player": me, "opponent": other, "seat": seat}
-                rows.append({"measure": "won", **columns, "value": 100.0 * won})
-                rows.append({"measure": "lost", **columns, "value": 100.0 * lost})
+            mine = {"first": (first.win, first.loss), "second": (second.loss, second.win)}
+            for seat, (won, lost) in mine.items():
+                shares = {"won": 100.0 * won, "lost": 100.0 * lost}
+                rows += rows_of(shares, player=me, opponent=other, seat=seat)
         return rows
 
 
@@ -278,11 +271,10 @@ class TrainingGames(Evaluator):
     def _measure(self, game, net, seed):
         if net.outcomes is None:
             raise ValueError("this table was not made by a training: nobody counted its games")
-        return [
-            {"measure": what, "seat": seat, "variant": "training", "value": number}
-            for seat, numbers in zip(SEATS, net.outcomes.tolist())
-            for what, number in zip(POINTS, numbers)
-        ]
+        rows = []
+        for seat, numbers in zip(SEATS, net.outcomes.tolist()):
+            rows += rows_of(dict(zip(POINTS, numbers)), seat=seat, variant="training")
+        return rows
 
 
 @kernel

@@ -17,13 +17,9 @@ from ...players.saved import zoo_file
 from ...players.weaken import DIALS, METHODS, weakened
 from ...results import select
 from ...stats import mean_interval
+from .snapshots import rows_of
 
 WORTH = np.array([1.0, 0.5, 0.0])
-
-
-def rows_of(values: dict, **columns) -> list[dict]:
-    """Return measure -> value as rows with columns."""
-    return [{"measure": measure, **columns, "value": value} for measure, value in values.items()]
 
 
 @dataclass(frozen=True)
