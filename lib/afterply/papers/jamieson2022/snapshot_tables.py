@@ -51,6 +51,7 @@ KALAH = {
 }
 GAMES = [*POINTS, "distinct"]  # what a tournament says of two players
 OUTCOMES = ("learning agent wins", "draws", "teaching agent wins")
+RUNNING = {"player 1 wins": 1, "draws": 0, "player 2 wins": -1}  # lines of Figs. 4 and 5
 
 
 def converged_at(episodes, losses, extra: int = EXTRA, allowed: int = 0) -> int | None:
@@ -224,8 +225,7 @@ def running_shares(results) -> pd.DataFrame:
     number = np.arange(1, len(results) + 1)
     keep = (number <= 50) | (number % 50 == 0)
     index = pd.MultiIndex.from_product([[0], number[keep]], names=["run", "episode"])
-    signs = {"player 1 wins": 1, "draws": 0, "player 2 wins": -1}
-    shares = {name: 100.0 * np.cumsum(results == sign) / number for name, sign in signs.items()}
+    shares = {name: 100.0 * np.cumsum(results == sign) / number for name, sign in RUNNING.items()}
     return _shares({name: pd.Series(share[keep], index) for name, share in shares.items()})
 
 
