@@ -13,6 +13,7 @@ from afterply.networks.ntuple import Network
 from afterply.papers.konen2021 import sarsa_study
 from afterply.papers.konen2021.game_measures import (
     HEX_STARTS,
+    TILES,
     FirstMoves,
     Scores2048,
     WonStarts,
@@ -24,9 +25,14 @@ hex3, game = games.load("hex", size=3), games.load("game2048")
 LAST = {"last mover wins": 0.0, "last mover loses": 0.0, "last mover draws": 0.0}
 
 
+def by_measure(rows):
+    """The values of rows whose measures are different."""
+    return {row["measure"]: row["value"] for row in rows if "variant" not in row}
+
+
 def of(name, **kwargs):
     game = games.load(name, **kwargs)
-    return Endings(games=60, epsilon=1.0)(game, Network(game, [[0]]), seed=2)
+    return by_measure(Endings(games=60, epsilon=1.0)(game, Network(game, [[0]]), seed=2))
 
 
 # Endings
@@ -57,20 +63,25 @@ def test_who_hears_of_the_end():
             [(0, 0.1, 0.0), (1, 0.4, 0.0), (0, 0.2, 0.0), (0, 0.3, 0.0), (0, 0.9, -1.0)],
             [-1.0, 1.0],
             {"last mover loses": 100.0, "plies": 5.0, "passes": 2.0, "distance": 3.0}
-            | {"losses heard": 100.0, "value:lost": 0.3}  # not of the terminal afterstate
-            | {"wins heard": 0.0, "value:won": 0.4},
+            | {"losses heard": 100.0, ("value", "lost"): 0.3}  # not of the terminal afterstate
+            | {"wins heard": 0.0, ("value", "won"): 0.4},
         ),
         (  # a reward that was paid before the end is heard
             [(0, 0.0, 0.0), (1, 0.0, 0.0), (0, 0.5, 1.0), (1, -0.5, -1.0)],
             [1.0, -1.0],
             {"last mover loses": 100.0, "plies": 4.0, "passes": 0.0, "distance": 1.0}
-            | {"wins heard": 100.0, "losses heard": 100.0, "value:won": 0.5, "value:lost": 0.0},
+            | {"wins heard": 100.0, "losses heard": 100.0}
+            | {("value", "won"): 0.5, ("value", "lost"): 0.0},
         ),
     ],
 )
 def test_one_game_by_hand(moves, scores, expected):
     first = {"first player moves last": 100.0 * (moves[-1][0] == 0)}
-    assert dict(ending(moves, np.array(scores))) == LAST | first | expected
+    found = {
+        (measure, variant) if variant else measure: value
+        for measure, variant, value in ending(moves, np.array(scores))
+    }
+    assert found == LAST | first | expected
 
 
 @pytest.mark.parametrize("learner", [td, sarsa])
@@ -83,6 +94,13 @@ def test_values_are_those_of_the_network_when_it_moved(learner):
     assert moves[-1][2] == scores[moves[-1][0]]
     best = session.net.action_values(game.start()).max()
     assert moves[0][1] == pytest.approx(best, abs=1e-6)
+
+
+def test_what_losers_and_winners_expect_are_variants_of_the_value():
+    game = games.load("tictactoe")
+    rows = Endings(games=5)(game, Network(game, [[0]]), seed=2)
+    variants = [(row["measure"], row["variant"]) for row in rows if "variant" in row]
+    assert variants == [("value", "lost"), ("value", "won")]
 
 
 # Hex, first moves
@@ -99,11 +117,13 @@ def test_won_starts_take_the_given_side():
             super().new_match(game, actions_from_start, seat, seed)
 
     won = WonStarts("Max-N-9", lambda: players.MaxN(9), (((), 0), ((4,), 0), ((0,), 1)), episodes=2)
-    found = won(hex3, Recorder(), seed=1)
+    rate, score = won(hex3, Recorder(), seed=1)
     assert seats == [((), 0)] * 2 + [((4,), 0)] * 2 + [((0,), 1)] * 2
-    score = found.pop("score_won:Max-N-9")
-    assert found == {"win_rate_won:Max-N-9": pytest.approx(50 * (1 + score))}
-    assert won(hex3, players.MaxN(9), seed=1)["win_rate_won:Max-N-9"] == 100.0
+    columns = {"opponent": "Max-N-9", "variant": "won starts"}
+    assert score == {"measure": "score", **columns, "value": score["value"]}
+    expected = pytest.approx(50 * (1 + score["value"]))
+    assert rate == {"measure": "win_rate", **columns, "value": expected}
+    assert won(hex3, players.MaxN(9), seed=1)[0]["value"] == 100.0
 
 
 def test_first_moves_share_equal_values():
@@ -111,10 +131,11 @@ def test_first_moves_share_equal_values():
     net = table.QTable(game)
     net.put(game.start(), 4, 0.5)
     net.put(game.start(), 0, 0.5)
-    found = FirstMoves()(game, net)
+    *moves, lead = FirstMoves()(game, net)
+    found = {row["move"]: row["value"] for row in moves}
     names = [game.action_name(game.start(), action) for action in (4, 0, 1)]
-    assert [found[f"first_move:{name}"] for name in names] == [50.0, 50.0, 0.0]
-    assert found["first_move_lead"] == 0.0
+    assert [found[name] for name in names] == [50.0, 50.0, 0.0]
+    assert lead == {"measure": "first_move_lead", "value": 0.0}
 
 
 # 2048
@@ -142,14 +163,18 @@ def test_one_game_step_by_step(raw):
     assert found.tolist() == pytest.approx([len(seen), sum(seen), seen[-1]])
 
 
-def test_metrics_and_units():
+def test_measures_and_units():
     plain, raw = (games.load("game2048", raw_score=raw) for raw in (False, True))
     for ours in (plain, raw):
         net = Network(ours, [[0]], sigmoid=False, distinct_symmetries=False)
         net.arrays.weights[:] = ours.score_range[1] / 4 / 8  # one corner cell on eight boards
-        found = Scores2048(games=10)(ours, net, seed=1)
+        rows = Scores2048(games=10)(ours, net, seed=1)
+        found = {row["measure"]: row["value"] for row in rows if "tile" not in row}
         expected = pytest.approx(game2048.MAX_SCORE / 4, rel=1e-5)
         assert found["end_value"] == expected and found["mean_value"] == expected
+        reached = [row["value"] for row in rows if row["measure"] == "reached"]
+        assert [row["tile"] for row in rows if "tile" in row] == list(TILES)
+        assert reached == sorted(reached, reverse=True)  # who has a tile has had the smaller ones
 
 
 @pytest.mark.slow
@@ -159,7 +184,8 @@ def test_variants_end_as_their_names_say_and_have_a_version():
     for title, game in sarsa_study.variants(*base).items():
         assert str(games.check(game, seed=1)).splitlines()[0].endswith("conforms")
         assert game.identity["version"] == 1  # its key does not depend on the text of its rules
-        found[title] = Endings(games=20, epsilon=1.0)(game, Network(game, [[0]]), seed=1)
+        rows = Endings(games=20, epsilon=1.0)(game, Network(game, [[0]]), seed=1)
+        found[title] = by_measure(rows)
     assert found[sarsa_study.LOSER_AGAIN]["losses heard"] == 100.0
     assert found[sarsa_study.WINNER_LAST]["wins heard"] == 100.0
     assert found[sarsa_study.NO_PASSES]["passes"] == 0.0

@@ -111,11 +111,23 @@ def test_abdl8_plays_the_opening_of_a_lost_game_like_ab_and_the_rest_like_abdl(m
 
 
 def test_evaluations_by_perfect_play():
+    def row(measure, opponent, value, **seat):
+        return {"measure": measure, "opponent": opponent, **seat, "value": value}
+
+    first, second = {"seat": "first"}, {"seat": "second"}
     found = PerfectPlay(episodes=3)(game, Perfect("AB-DL"), seed=1)
-    half = {"score_first": 1, "win_rate_first_only": 50, "score_second": -1, "win_rate": 50}
-    assert found == {f"{k}:{name}": v for name in ("AB", "AB-DL") for k, v in half.items()}
+    assert found == [
+        one
+        for name in ("AB", "AB-DL")
+        for one in (
+            row("score", name, 1, **first),
+            row("win_rate", name, 50, **first),
+            row("score", name, -1, **second),
+            row("win_rate", name, 50),
+        )
+    ]
     found = PerfectPlay(("AB",), "first", 5)(game, Random(), seed=1)
-    assert found == {"score_first:AB": -1, "win_rate_first_only:AB": 0}
+    assert found == [row("score", "AB", -1, **first), row("win_rate", "AB", 0, **first)]
     assert judge(game, [3, 3, 3, 3, 3, 3, 2])[:2] == [(0, 1, 1), (1, -1, -1)]
     assert judge(game, [0])[0] == (0, 1, -1)
     last = judge(game, [0, 6, 0, 6, 0, 6, 0])

@@ -22,9 +22,10 @@ from ...players.perfect import Perfect, value
 class PerfectPlay(Evaluator):
     """Matches of a ConnectFour agent against a perfect player X from the empty board.
 
-    Metrics: ``score_first:X``, the mean score in [-1, 1]; ``win_rate_first_only:X``, in percent,
-    (1 + score_first) / 4, as the original software takes for granted that nobody scores as second
-    player against perfect play; with ``roles="both"`` also ``score_second:X``, and ``win_rate:X``.
+    Measures, with the opponent: ``score`` with a seat, the mean in [-1, 1]; ``win_rate`` in the
+    first seat, in percent, (1 + score) / 4, as the original software takes for granted that nobody
+    scores as second player against perfect play; with ``roles="both"`` also ``score`` in the second
+    seat, and ``win_rate`` over both.
     Source: [konen2021] Sec. 3.2, Fig. 4, Table 1. Deviations: D36, D45.
     """
 
@@ -45,27 +46,33 @@ class PerfectPlay(Evaluator):
         return ", ".join(["perfect play", self.roles, *unusual * [" and ".join(self.opponents)]])
 
     def _measure(self, game, agent, seed):
-        found = {}
+        rows = []
         for name in self.opponents:
             seats = [("agent", name), (name, "agent")][: 2 if self.roles == "both" else 1]
             players = {"agent": agent, name: Perfect(name)}
             table = played(game, players, None, self.episodes, seed, seats)
             first, *second = table[table.player == "agent"].groupby("seat").score.mean().tolist()
-            found[f"score_first:{name}"] = first
-            found[f"win_rate_first_only:{name}"] = 25.0 * (1.0 + first)
-            for score in second:
-                found[f"score_second:{name}"] = score
-                found[f"win_rate:{name}"] = 25.0 * (2.0 + (first + score))
-        return found
+            score = {"measure": "score", "opponent": name}
+            rate = {"measure": "win_rate", "opponent": name}
+            rows += [
+                score | {"seat": "first", "value": first},
+                rate | {"seat": "first", "value": 25.0 * (1.0 + first)},
+            ]
+            for last in second:
+                rows += [
+                    score | {"seat": "second", "value": last},
+                    rate | {"value": 25.0 * (2.0 + (first + last))},
+                ]
+        return rows
 
 
 @dataclass(frozen=True)
 class Mistakes(Evaluator):
     """How often an agent that plays itself gives away the value of its position, by ply.
 
-    Metrics: ``mistakes:all`` and ``mistakes:ply 07`` ..., percent of the moves made at that ply,
-    from 0, that lower the game-theoretic value for the mover. Every sequence of `opening` plies
-    opens one game and is not judged. Source: [konen2021] Sec. 3.2 (how good is TD-FARL).
+    Measure: ``mistakes``, percent of all moves that lower the game-theoretic value for the mover,
+    and the same of the moves at each ``ply``, from 0. Every sequence of `opening` plies opens one
+    game and is not judged. Source: [konen2021] Sec. 3.2 (how good is TD-FARL).
     """
 
     opening: int = 2
@@ -76,9 +83,12 @@ class Mistakes(Evaluator):
         for k, start in enumerate(starts_all(game, self.opening)):
             moves = match(game, [agent] * 2, start, seed_from(seed, k)).moves
             for ply, before, after in judge(game, [*start.actions, *moves])[self.opening :]:
-                wrong.setdefault(f"ply {ply:02d}", []).append(after < before)
-        wrong = {"all": sum(wrong.values(), [])} | dict(sorted(wrong.items()))
-        return {f"mistakes:{of}": 100.0 * sum(each) / len(each) for of, each in wrong.items()}
+                wrong.setdefault(ply, []).append(after < before)
+        every, rows = sum(wrong.values(), []), []
+        for columns, each in [({}, every), *(({"ply": p}, wrong[p]) for p in sorted(wrong))]:
+            percent = 100.0 * sum(each) / len(each)
+            rows.append({"measure": "mistakes", **columns, "value": percent})
+        return rows
 
 
 def judge(game, actions) -> list[tuple[int, int, int]]:
@@ -96,8 +106,8 @@ def judge(game, actions) -> list[tuple[int, int, int]]:
 class FirstMoves(Evaluator):
     """How a greedy agent opens the game.
 
-    Metrics: ``first_move:<action>``, its probability in percent (equal values share it), and
-    ``first_move_lead``, by how much the best first move is valued above the second best.
+    Measures: ``first_move``, with the ``move``, its probability in percent (equal values share it),
+    and ``first_move_lead``, by how much the best first move is valued above the second best.
     """
 
     name, measures = "first moves", object
@@ -108,8 +118,12 @@ class FirstMoves(Evaluator):
         best = values == values.max()
         shares = 100.0 * best / best.sum()
         names = [game.action_name(start, action) for action in game.legal(start)]
-        moves = {f"first_move:{name}": float(share) for name, share in zip(names, shares)}
-        return moves | {"first_move_lead": float(np.diff(np.sort(values)[-2:]).sum())}
+        rows = [
+            {"measure": "first_move", "move": name, "value": float(share)}
+            for name, share in zip(names, shares)
+        ]
+        lead = float(np.diff(np.sort(values)[-2:]).sum())
+        return [*rows, {"measure": "first_move_lead", "value": lead}]
 
 
 # 6 x 6: no first ply, or one on half of the board: 1 + 21
@@ -124,8 +138,9 @@ TILES = (1024, 2048, 4096, 8192, 16384)
 class WonStarts(Evaluator):
     """Matches against one opponent from positions that are won in theory, on the winning side.
 
-    Metrics: ``win_rate_won:<opponent>`` in percent and ``score_won:<opponent>``. `starts` are pairs
-    of the actions to the start position and the agent's seat. Source: [konen2021] Sec. 3.3.
+    Measures, with the opponent and the variant "won starts": ``win_rate`` in percent and ``score``.
+    `starts` are pairs of the actions to the start position and the agent's seat.
+    Source: [konen2021] Sec. 3.3.
     """
 
     name: str
@@ -142,10 +157,12 @@ class WonStarts(Evaluator):
             start = starts_after(game, [actions])
             table = played(game, players, start, self.episodes, seed_from(seed, k), seats)
             scores += table[table.player == "agent"].score.tolist()
-        return {
-            f"win_rate_won:{self.name}": 100.0 * win_rate(scores, game.score_range),
-            f"score_won:{self.name}": float(np.mean(scores)),
+        columns = {"opponent": self.name, "variant": "won starts"}
+        found = {
+            "win_rate": 100.0 * win_rate(scores, game.score_range),
+            "score": float(np.mean(scores)),
         }
+        return [{"measure": name, **columns, "value": value} for name, value in found.items()]
 
 
 @kernel
@@ -172,9 +189,9 @@ def play_greedily(rules, net, s, moves, values, rng, work, found):
 class Scores2048(Evaluator):
     """Greedy games of 2048: how many points, how far, and what the network says of the end.
 
-    Metrics: ``score``, the mean points of a game; ``score_best``; ``moves``; ``tile:2048`` ..., the
-    percent of the games that reach this tile; ``mean_value``, mean V over all afterstates, in
-    points; ``end_value``, that of a game's last one. The greedy choice does not discount.
+    Measures: ``score``, the mean points of a game; ``score_best``; ``moves``; ``reached``, with the
+    ``tile``, the percent of the games that reach it; ``mean_value``, mean V over all afterstates,
+    in points; ``end_value``, that of a game's last one. The greedy choice does not discount.
     Source: [konen2021] Table 1. Deviations: D18, D41, D54.
     """
 
@@ -193,10 +210,15 @@ class Scores2048(Evaluator):
             play_greedily(game.rules, net.arrays, states[k], *memory, rng, net._work, found[k])
         largest = np.array([2 ** max(exponents(s)) for s in states])
         scores = states[:, 2].astype(float)
-        return {
+        means = {
             "score": float(scores.mean()),
             "score_best": float(scores.max()),
             "moves": float(found[:, 0].mean()),
             "mean_value": float(point * found[:, 1].sum() / found[:, 0].sum()),
             "end_value": float(point * found[:, 2].mean()),
-        } | {f"tile:{tile}": 100.0 * float((largest >= tile).mean()) for tile in TILES}
+        }
+        reached = {tile: 100.0 * float((largest >= tile).mean()) for tile in TILES}
+        return [
+            *({"measure": name, "value": value} for name, value in means.items()),
+            *({"measure": "reached", "tile": tile, "value": v} for tile, v in reached.items()),
+        ]

@@ -114,7 +114,7 @@ WINNER_LAST, NO_PASSES = "Othello, the winner moves last", "Othello without pass
 class Endings(Evaluator):
     """Games of a network against itself: who moves last, with what reward, and who expects it.
 
-    Metrics, over all games:
+    Measures, over all games:
 
     - ``last mover wins``, ``loses``, ``draws``: percent of the games in which the reward of the
       player who moves last is above, below, or at the mean of all players';
@@ -123,8 +123,8 @@ class Endings(Evaluator):
     - ``distance``: plies from the last move of the player who has not moved for the longest time;
     - ``wins heard``, ``losses heard``: of all players who win (lose) a game, the percentage to whom
       a move of their own brought the reward: without final adaptation others learn nothing from it;
-    - ``value:won``, ``value:lost``: mean value of the last afterstate that a winner (loser) leaves
-      behind, the terminal one not counted.
+    - ``value``, of the variants "won" and "lost": mean value of the last afterstate that a winner
+      (loser) leaves behind, the terminal one not counted.
 
     `epsilon` is the rate of random moves. Source: [konen2021] Sec. 4 (open question b).
     """
@@ -142,9 +142,13 @@ class Endings(Evaluator):
             raise ValueError(f"endings are those of several players without chance, not {game!r}")
         rng, found = new_rng(seed), defaultdict(list)
         for _ in range(self.games):
-            for metric, value in ending(*play_alone(game, net, self.epsilon, rng)):
-                found[metric].append(value)
-        return {metric: float(np.mean(values)) for metric, values in sorted(found.items())}
+            for *of, value in ending(*play_alone(game, net, self.epsilon, rng)):
+                found[tuple(of)].append(value)
+        rows = []
+        for (measure, which), values in sorted(found.items()):
+            row = {"measure": measure, "value": float(np.mean(values))}
+            rows.append(row | ({"variant": which} if which else {}))
+        return rows
 
 
 def play_alone(game, net, epsilon: float, rng) -> tuple[list, np.ndarray]:
@@ -163,29 +167,29 @@ def play_alone(game, net, epsilon: float, rng) -> tuple[list, np.ndarray]:
     return moves, game.score(s)
 
 
-def ending(moves, scores) -> list[tuple[str, float]]:
-    """Return (metric, value) of one game, some of them several times."""
+def ending(moves, scores) -> list[tuple[str, str, float]]:
+    """Return (measure, variant, value) of one game, some of them several times."""
     movers, mean = [player for player, _, _ in moves], float(scores.mean())
     last = movers[-1]
     rows = [
-        ("last mover wins", 100.0 * (scores[last] > mean + SAME)),
-        ("last mover loses", 100.0 * (scores[last] < mean - SAME)),
-        ("last mover draws", 100.0 * (abs(scores[last] - mean) <= SAME)),
-        ("first player moves last", 100.0 * (last == 0)),
-        ("plies", float(len(moves))),
-        ("passes", float(np.sum(np.diff(movers) == 0))),
+        ("last mover wins", "", 100.0 * (scores[last] > mean + SAME)),
+        ("last mover loses", "", 100.0 * (scores[last] < mean - SAME)),
+        ("last mover draws", "", 100.0 * (abs(scores[last] - mean) <= SAME)),
+        ("first player moves last", "", 100.0 * (last == 0)),
+        ("plies", "", float(len(moves))),
+        ("passes", "", float(np.sum(np.diff(movers) == 0))),
     ]
     places = {p: [k for k, mover in enumerate(movers) if mover == p] for p in set(movers)}
     distances = [len(moves) - 1 - made[-1] for p, made in places.items() if p != last]
-    rows += [("distance", float(max(distances)))] if distances else []
+    rows += [("distance", "", float(max(distances)))] if distances else []
     for p, made in places.items():
         if abs(scores[p] - mean) <= SAME:
             continue
         won, paid = scores[p] > mean, moves[made[-1]][2]
         heard = p == last or (paid == scores[p] and paid != 0.0)
-        rows.append(("wins heard" if won else "losses heard", 100.0 * heard))
+        rows.append(("wins heard" if won else "losses heard", "", 100.0 * heard))
         left = made[:-1] if p == last else made
-        rows += [("value:won" if won else "value:lost", moves[left[-1]][1])] if left else []
+        rows += [("value", "won" if won else "lost", moves[left[-1]][1])] if left else []
     return rows
 
 

@@ -58,12 +58,12 @@ class RecentPoints(Evaluator):
     name, measures = "giveaway recent points", Linear
 
     def _measure(self, game, net, seed):
-        return {"points": points(net.results[-self.games :])}
+        return [{"measure": "points", "value": points(net.results[-self.games :])}]
 
 
 @dataclass(frozen=True)
 class TrainingPoints(Evaluator):
-    """Points of the training games, by blocks: ``training_points:1-2500`` ...
+    """Points of the training games, by blocks: ``points``, variant "training", ``after`` the block.
 
     `block` is the number of games between two changes of alpha and lambda.
     Source: [mandziuk2004] Table 1 (a), (b).
@@ -74,17 +74,19 @@ class TrainingPoints(Evaluator):
 
     def _measure(self, game, net, seed):
         played, block = len(net.results), self.block
-        return {
-            f"training_points:{a + 1}-{min(a + block, played)}": points(net.results[a : a + block])
+        columns = {"measure": "points", "variant": "training"}
+        return [
+            columns | {"after": min(a + block, played), "value": points(net.results[a : a + block])}
             for a in range(0, played, block)
-        }
+        ]
 
 
 @dataclass(frozen=True)
 class TestPoints(Evaluator):
     """Points against random opponents that no learner has met; a group meets the same.
 
-    Metrics: ``test_points:after-7500``, ``test_won:...``, ``test_drawn:...``.
+    Measures, variant "test", with the number of games ``after`` which the weights were kept:
+    ``points``, ``won``, ``drawn``.
     Source: [mandziuk2004] Sec. 4 (testing phase), Table 1 (c), (d). Deviations: D6, D10.
     """
 
@@ -93,19 +95,24 @@ class TestPoints(Evaluator):
     name, measures, settings = "giveaway test", Linear, {"pool": 0}
 
     def _measure(self, game, net, seed):
-        found = {}
+        rows = []
         for n, results in tested(net, self.after, strangers(net, self.opponents)):
-            found[f"test_points:after-{n}"] = points(results)
-            found[f"test_won:after-{n}"] = 100.0 * float((results == WIN).mean())
-            found[f"test_drawn:after-{n}"] = 100.0 * float((results == DRAW).mean())
-        return found
+            found = {
+                "points": points(results),
+                "won": 100.0 * float((results == WIN).mean()),
+                "drawn": 100.0 * float((results == DRAW).mean()),
+            }
+            columns = {"variant": "test", "after": n}
+            rows += [{"measure": name, **columns, "value": value} for name, value in found.items()]
+        return rows
 
 
 @dataclass(frozen=True)
 class PointsAtDepth(Evaluator):
     """Points against the first opponents of :class:`TestPoints`, both sides at a given depth.
 
-    Metrics: ``points_at_4:after-10000`` ..., however deep the training searched.
+    Measure: ``points``, with the ``depth`` and the games ``after`` which the weights were kept,
+    however deep the training searched.
     """
 
     depth: int = 4
@@ -115,14 +122,15 @@ class PointsAtDepth(Evaluator):
 
     def _measure(self, game, net, seed):
         found = tested(net, self.after, strangers(net, self.opponents), self.depth)
-        return {f"points_at_{self.depth}:after-{n}": points(results) for n, results in found}
+        columns = {"measure": "points", "depth": self.depth}
+        return [columns | {"after": n, "value": points(results)} for n, results in found]
 
 
 @dataclass(frozen=True)
 class PointsWithout(Evaluator):
     """Points of :class:`PointsAtDepth` with all weights, and with each of the weights set to 0.
 
-    Metrics: ``played_with_all``, ``played_without:1`` ... Nothing is trained again.
+    Measure: ``points``, and the same ``without`` the feature of a number. Nothing is trained again.
     """
 
     opponents: int = 400
@@ -130,17 +138,18 @@ class PointsWithout(Evaluator):
 
     def _measure(self, game, net, seed):
         opponents = strangers(net, self.opponents)
-        found = {"played_with_all": points(matches(net, opponents))}
+        rows = [{"measure": "points", "value": points(matches(net, opponents))}]
         for k in range(NUM_FEATURES):
             less = net.with_weights(net.weights)
             less.weights[k] = 0.0
-            found[f"played_without:{k + 1}"] = points(matches(less, opponents))
-        return found
+            found = points(matches(less, opponents))
+            rows.append({"measure": "points", "without": k + 1, "value": found})
+        return rows
 
 
 @dataclass(frozen=True)
 class AgainstLinear(Evaluator):
-    """Points of an agent of any kind against ten trained linear ones: ``points:greedy v depth 1``.
+    """Points of an agent of any kind against ten trained linear ones: ``points``, with `columns`.
 
     Games begin after each way to play two plies, against a linear agent in either seat, which is
     that of its training.
@@ -167,14 +176,14 @@ class AgainstLinear(Evaluator):
                 pair = (rival, mine) if seat == 0 else (mine, rival)
                 chance = seed_from(seed, "linear", k, seat)
                 scores.append(match(game, pair, opening, chance).scores[1 - seat])
-        return {f"points:{self.label}": 50.0 * float(np.mean(scores) + 1.0)}
+        return [{"measure": "points", **self.columns, "value": 50.0 * float(np.mean(scores) + 1.0)}]
 
     @property
-    def label(self) -> str:
-        """Who meets whom: part of the metric."""
+    def columns(self) -> dict:
+        """Who meets whom: columns of the row."""
         searching = self.linear_iterations
-        theirs = f"PUCT-{searching}" if searching else f"depth {self.depth}"
-        return (f"PUCT-{self.iterations}" if self.iterations else "greedy") + f" v {theirs}"
+        theirs = {"opponent": f"PUCT-{searching}" if searching else f"depth {self.depth}"}
+        return theirs | ({"iterations": self.iterations} if self.iterations else {})
 
     def rivals(self, game) -> list:
         """Return the linear agents, the first five of them for the first seat."""
