@@ -4,9 +4,9 @@ import dataclasses
 import importlib
 import inspect
 import json
-import math
 import pkgutil
 from functools import partial
+from itertools import chain
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,6 +24,7 @@ from afterply.papers.mandziuk2004 import giveaway_points, linear_search, td_sear
 from afterply.papers.mandziuk2004.linear import Linear
 from afterply.papers.scheiermann2022 import connect4_tournament, cube_solving, wrapping
 from afterply.players.gtp import Edax, Rhino
+from afterply.results import COLUMNS, as_rows
 from afterply.studies.records import key_of
 from oldest import said_by_the_oldest
 
@@ -167,7 +168,8 @@ def test_bad_settings_are_refused():
 def test_it_says_the_same_of_a_session_and_its_network(evaluator, game, session):
     agent = session()
     found, again = (evaluator(game, of, 7) for of in (agent, agent.net))
-    assert found and all(map(math.isfinite, found.values()))
+    rows, values = as_rows(found, evaluator.name)  # which refuses what is no number
+    assert set(chain(*rows)) <= set(COLUMNS) and len(rows) == len(values)
     assert found == again or isinstance(evaluator, wrapping.Moves)  # their cost counts
 
 
@@ -199,15 +201,16 @@ def test_linear_agents_of_a_file_are_opponents_in_the_seats_of_their_training(
     td_search.write_learners(tmp_path / "rivals.npz", session, vectors)
     rivals = RIVALS.rivals(GIVEAWAY)
     assert [r.net.seat for r in rivals] == [0] * 5 + [1] * 5
-    found, points = RIVALS(GIVEAWAY, agent, 7), 0.0
-    assert list(found) == ["points:greedy v depth 1"] and found == RIVALS(GIVEAWAY, agent, 7)
+    (found,), points = RIVALS(GIVEAWAY, agent, 7), 0.0
+    assert found["opponent"] == "depth 1" and [found] == RIVALS(GIVEAWAY, agent, 7)
     for k, opening in enumerate(arena.starts_all(GIVEAWAY, 2)[::12]):  # the same games by hand
         first = arena.match(GIVEAWAY, (rivals[k], agent), opening).scores[1]
         second = arena.match(GIVEAWAY, (agent, rivals[5 + k]), opening).scores[0]
         points += (first + 1) / 2 + (second + 1) / 2
-    assert found["points:greedy v depth 1"] == pytest.approx(10 * points)
-    searching = dataclasses.replace(RIVALS, linear_iterations=5, iterations=5, stride=49)
-    assert list(searching(GIVEAWAY, agent, 7)) == ["points:PUCT-5 v PUCT-5"]
+    assert found["measure"] == "points" and found["value"] == pytest.approx(10 * points)
+    searching = dataclasses.replace(RIVALS, linear_iterations=5, iterations=7, stride=49)
+    (found,) = searching(GIVEAWAY, agent, 7)
+    assert (found["opponent"], found["iterations"]) == ("PUCT-5", 7)
 
 
 def test_points_at_a_depth_and_without_a_feature():
@@ -218,25 +221,29 @@ def test_points_at_a_depth_and_without_a_feature():
         agent = Linear(GIVEAWAY, seat=net.seat, depth=depth, weights=weights)
         return giveaway_points.points(linear_search.matches(agent, strangers))
 
-    found = giveaway_points.PointsAtDepth(2, 4, (10, 20, 30))(GIVEAWAY, session)
-    assert list(found) == ["points_at_2:after-10", "points_at_2:after-20"]
-    assert found["points_at_2:after-10"] == points(2, net.snapshots[10])
+    first, second = giveaway_points.PointsAtDepth(2, 4, (10, 20, 30))(GIVEAWAY, session)
+    assert [(row["depth"], row["after"]) for row in (first, second)] == [(2, 10), (2, 20)]
+    assert first["value"] == points(2, net.snapshots[10])
     found = giveaway_points.PointsWithout(4)(GIVEAWAY, session)
     less = np.where(np.arange(22) == 6, 0.0, net.weights)
-    assert found["played_with_all"] == points(1, net.weights)
-    assert found["played_without:7"] == points(1, less) and len(found) == 23
+    assert found[0] == {"measure": "points", "value": points(1, net.weights)}
+    assert [row["without"] for row in found[1:]] == [*range(1, 23)]
+    assert found[7]["value"] == points(1, less)
 
 
 @pytest.mark.parametrize(
-    "evaluator, game, metric, value, num_matches",
+    "evaluator, game, measure, opponent, value, num_matches",
     [
-        (evaluators.TICTACTOE, "tictactoe", "win_rate:Max-N-10", 50.0, 20),
-        (evaluators.NIM, "nim", "win_rate:Max-N-15", 50.0, 20),
-        (evaluators.NIM3P, "nim3p", "score:Max-N-15", 0.4, 300),
+        (evaluators.TICTACTOE, "tictactoe", "win_rate", "Max-N-10", 50.0, 20),
+        (evaluators.NIM, "nim", "win_rate", "Max-N-15", 50.0, 20),
+        (evaluators.NIM3P, "nim3p", "score", "Max-N-15", 0.4, 300),
     ],
 )
-def test_perfect_play_gives_the_known_values(evaluator, game, metric, value, num_matches):
-    assert evaluator(games.load(game), players.MaxN(15), 4)[metric] == pytest.approx(value)
+def test_perfect_play_gives_the_known_values(
+    evaluator, game, measure, opponent, value, num_matches
+):
+    row = evaluator(games.load(game), players.MaxN(15), 4)[0]
+    assert row == {"measure": measure, "opponent": opponent, "value": pytest.approx(value)}
     table = evaluator.matches(games.load(game), players.Random(), 1).query("player == 'agent'")
     assert len(table) == table.match.nunique() == num_matches
     assert table.seat.value_counts().nunique() == 1
