@@ -13,6 +13,7 @@ from afterply.files import read_npz
 from afterply.kernel.random import new_rng
 from afterply.papers.mandziuk2004 import giveaway_points as tables
 from afterply.papers.mandziuk2004 import linear, linear_search, td_search
+from afterply.results import key
 from afterply.stats import mean_interval
 from many import one_in
 from oracles import reference_checkers as reference
@@ -180,53 +181,70 @@ def test_matches_equal_games_played_by_players():
 # Tables and comparisons, and the learners that a study keeps
 
 LL, LB = "LL, strong opponents", "LB, strong opponents"
-BLOCKS = ("training_points:1-2500", "training_points:2501-5000")
+TRAINING = {"measure": "points", "variant": "training"}
+FIRST = TRAINING | {"after": 2500}
 
 
-def results(values):
-    """A study's table of {(arm, run, metric): value} after 5,000 games."""
-    rows = [("s", arm, run, 5000, metric, v) for (arm, run, metric), v in values.items()]
-    return pd.DataFrame(rows, columns=["study", "arm", "run", "episode", "metric", "value"])
+def results(values, variant="training"):
+    """A study's table of points, {(arm, run, after): value}, of trainings of 5,000 games."""
+    rows = [
+        ("s", arm, run, 5000, "points", variant, after, v)
+        for (arm, run, after), v in values.items()
+    ]
+    columns = ["study", "arm", "run", "episode", "measure", "variant", "after", "value"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def study(runs=20):
     """LL above LB by 1 in the first repetition and by 3 in the second, in both blocks."""
     values = {}
     for run in range(runs):
-        for block, metric in enumerate(BLOCKS):
-            values[LB, run, metric] = 50.0 + run + block
-            values[LL, run, metric] = values[LB, run, metric] + (1.0 if run < 10 else 3.0)
+        for block, after in enumerate((2500, 5000)):
+            values[LB, run, after] = 50.0 + run + block
+            values[LL, run, after] = values[LB, run, after] + (1.0 if run < 10 else 3.0)
     return results(values)
 
 
 def test_a_part_of_table_1_has_paper_mean_interval_and_spread():
-    printed = {(LL, BLOCKS[0]): "61.8%"}
-    made = tables.phase_table(study(), "strong", "training_points", ("LL", "LB", "3L"), printed)
-    assert list(made.index) == ["1-2500", "2501-5000"]
+    printed = {(LL, key(FIRST)): "61.8%"}
+    made = tables.phase_table(study(), "strong", "training", ("LL", "LB", "3L"), printed)
+    assert list(made.index) == [2500, 5000]
     assert {method for method, _ in made.columns} == {"LL", "LB"}
-    lb, first = [50.0 + run for run in range(20)], made.loc["1-2500"]
+    lb, first = [50.0 + run for run in range(20)], made.loc[2500]
     assert (first["LL", "paper"], first["LB", "paper"]) == ("61.8%", "-")
     assert tuple(first["LB"][["mean", "low", "high"]]) == pytest.approx(mean_interval(lb))
     assert first["LB", "sd"] == pytest.approx(np.std(lb, ddof=1)) and first["LB", "learners"] == 20
-    several = results({(LL, 0, f"test_points:after-{n}"): 1.0 for n in (10000, 7500)})
-    made = tables.phase_table(several, "strong", "test_points", ("LL",), {})
-    assert list(made.index) == ["after-7500", "after-10000"] and np.isnan(made["LL", "low"]).all()
+    several = results({(LL, 0, n): 1.0 for n in (10000, 7500)}, "test")
+    made = tables.phase_table(several, "strong", "test", ("LL",), {})
+    assert list(made.index) == [7500, 10000] and np.isnan(made["LL", "low"]).all()
+    assert tables.phase_table(several, "strong", "training", ("LL",), {}).empty
 
 
 def test_learners_are_paired_and_repetitions_are_means_of_whole_groups():
     table = study()
-    assert tables.paired(table, LL, LB, BLOCKS).tolist() == [1.0] * 10 + [3.0] * 10
-    assert tables.paired(table, LL, LB, BLOCKS[0], "repetitions").to_dict() == {0: 1.0, 1: 3.0}
-    # one learner is not tested in one block
-    partly = table[~((table.arm == LB) & (table.run == 13) & (table.metric == BLOCKS[0]))]
-    assert tables.paired(partly, LL, LB, BLOCKS).index.tolist() == [*range(13), *range(14, 20)]
-    assert tables.paired(partly, LL, LB, BLOCKS, "repetitions").to_dict() == {0: 1.0}
-    pairs = {"x": (LL, LB, BLOCKS), "none": (LL, "3L", BLOCKS)}
+    assert tables.paired(table, LL, LB, TRAINING).tolist() == [1.0] * 10 + [3.0] * 10
+    assert tables.paired(table, LL, LB, FIRST, "repetitions").to_dict() == {0: 1.0, 1: 3.0}
+    # one learner of an arm is not tested in one block, and then none is
+    partly = table[~((table.arm == LB) & (table.run == 13) & (table.after == 2500))]
+    assert tables.paired(partly, LL, LB, TRAINING).index.tolist() == [*range(13), *range(14, 20)]
+    assert tables.paired(partly, LL, LB, TRAINING, "repetitions").to_dict() == {0: 1.0}
+    half = table[(table.arm == LL) | (table.after == 2500)]
+    assert tables.paired(half, LL, LB, TRAINING).empty
+    pairs = {"x": (LL, LB, TRAINING), "none": (LL, "3L", TRAINING)}
     learners, repetitions = tables.comparison(table, pairs).to_dict("records")
     assert (learners["values"], repetitions["values"], learners["mean"]) == (20, 2, 2.0)
     assert learners["low"] == pytest.approx(mean_interval([1.0] * 10 + [3.0] * 10).low)
-    single = tables.comparison(study(10), {"one": (LL, LB, BLOCKS)}, ("repetitions",))
+    single = tables.comparison(study(10), {"one": (LL, LB, TRAINING)}, ("repetitions",))
     assert len(single) == 1 and np.isnan(single.low[0])
+
+
+def test_what_is_lost_without_a_feature_is_paired_by_learner():
+    rows = [("a", run, 100, "points", k, 60.0 - run - k) for run in (0, 1) for k in (0, 2, 12)]
+    table = pd.DataFrame(rows, columns=["arm", "run", "episode", "measure", "without", "value"])
+    table["without"] = table["without"].replace(0, np.nan)
+    lost = tables.played_without(table, "a")
+    assert lost.comparison.tolist() == [f"without {linear.F22_NAMES[k - 1]}" for k in (2, 12)]
+    assert lost["mean"].tolist() == [-2.0, -12.0] and lost["values"].tolist() == [2, 2]
 
 
 def test_finished_learners_are_kept_and_more_are_added(tmp_path, monkeypatch):

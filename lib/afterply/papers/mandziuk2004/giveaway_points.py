@@ -22,7 +22,8 @@ from ...kernel.random import seed_from
 from ...players.wrapped import Wrapped
 from ...reports.figures import in_our_style, legend
 from ...reports.picture import DARK, GREY, RED, SIZE, Picture
-from ...reports.summaries import by_run, intervals
+from ...reports.summaries import finals, intervals
+from ...results import key, select
 from ...stats import mean_interval
 from . import td_search
 from .linear import F22_NAMES, NUM_FEATURES, Linear
@@ -267,31 +268,36 @@ def mean_weights(study) -> pd.DataFrame:
     return pd.DataFrame(columns, index=F22_NAMES)
 
 
+def by_run(table: pd.DataFrame, arm: str, column: str, **columns) -> pd.DataFrame:
+    """Return the values at the end of an arm's trainings: a row for each run, by one column."""
+    rows = finals(select(table, arm=arm, **columns))
+    return rows.pivot(index="run", columns=column, values="value")
+
+
 def phase_table(table: pd.DataFrame, phase: str, kind: str, methods, printed: dict) -> pd.DataFrame:
-    """Return one part of Table 1: for each metric what the paper prints, and ours by method."""
-    # kind: "training_points" or "test_points"; printed: (arm, metric) -> text; sd: between learners
-    parts = {}
+    """Return one part of Table 1: for each number of games what the paper prints, and ours."""
+    # kind: the variant "training" or "test"; printed: (arm, key of the columns) -> text
+    # sd: between learners
+    parts, of = {}, {"measure": "points", "variant": kind}
     for method in methods:
         arm, rows = f"{method}, {phase} opponents", {}
-        for metric, values in by_run(table, arm).filter(like=f"{kind}:").items():
+        for after, values in by_run(table, arm, "after", **of, after=...).items():
             measured = values.dropna()  # a run may have been trained and not yet tested
-            row = {"paper": printed.get((arm, metric), "-")} | mean_interval(measured)._asdict()
+            paper = printed.get((arm, key(of | {"after": after})), "-")
             more = {"sd": measured.std(), "learners": len(measured)}
-            rows[metric.partition(":")[2]] = row | more
+            rows[int(after)] = {"paper": paper} | mean_interval(measured)._asdict() | more
         if rows:
             parts[method] = pd.DataFrame.from_dict(rows, orient="index")
     made = pd.concat(parts, axis=1) if parts else pd.DataFrame(index=[])
-    return made.sort_index(key=lambda names: names.str.extract(r"(\d+)", expand=False).astype(int))
+    return made.sort_index().rename_axis("games")
 
 
-def paired(table: pd.DataFrame, arm: str, other: str, metrics, unit: str = "learners") -> pd.Series:
-    """Return arm minus other by number of the `unit`; of several metrics their mean counts."""
-    metrics = [metrics] if isinstance(metrics, str) else list(metrics)
-    mine, others = (
-        by_run(table, name).reindex(columns=metrics).mean(axis=1, skipna=False)
-        for name in (arm, other)
-    )
-    difference = (mine - others).dropna()
+def paired(table: pd.DataFrame, arm: str, other: str, columns, unit: str = "learners") -> pd.Series:
+    """Return arm minus other by number of the `unit`; `after` several games their mean counts."""
+    of = {"after": ...} | columns
+    both = (by_run(table, name, "after", **of) for name in (arm, other))
+    mine, others = next(both).align(next(both), axis=1)
+    difference = (mine.mean(axis=1, skipna=False) - others.mean(axis=1, skipna=False)).dropna()
     if unit == "learners":
         return difference
     groups = difference.groupby(difference.index // GROUP)
@@ -299,7 +305,7 @@ def paired(table: pd.DataFrame, arm: str, other: str, metrics, unit: str = "lear
 
 
 def comparison(table: pd.DataFrame, pairs: dict, units=UNITS) -> pd.DataFrame:
-    """Return differences with 95% t intervals; pairs: name -> (arm, other, metrics)."""
+    """Return differences with 95% t intervals; pairs: name -> (arm, other, columns)."""
     both = [(name, unit) for name in pairs for unit in units]
     found = ((name, unit, paired(table, *pairs[name], unit)) for name, unit in both)
     return intervals(found, COMPARISON)
@@ -307,11 +313,11 @@ def comparison(table: pd.DataFrame, pairs: dict, units=UNITS) -> pd.DataFrame:
 
 def played_without(table: pd.DataFrame, arm: str) -> pd.DataFrame:
     """Return what an arm's learners lose when one of their weights is set to 0, as `comparison`."""
-    wide = by_run(table, arm)
+    whole = finals(select(table, arm=arm, measure="points")).set_index("run")["value"]
+    less = by_run(table, arm, "without", measure="points", without=...)
     found = (
-        (f"without {name}", "learners", (wide[metric] - wide["played_with_all"]).dropna())
-        for k, name in enumerate(F22_NAMES, 1)
-        if (metric := f"played_without:{k}") in wide
+        (f"without {F22_NAMES[int(k) - 1]}", "learners", (values - whole).dropna())
+        for k, values in less.items()
     )
     return intervals(found, COMPARISON)
 
@@ -319,7 +325,7 @@ def played_without(table: pd.DataFrame, arm: str) -> pd.DataFrame:
 @in_our_style
 def draw_histories(table, arms, label, title=""):
     """Draw one panel for each arm: all learners (10% to 90%), and the one with the most points."""
-    points = table[table.metric == "points"]
+    points = select(table, measure="points")
     arms, columns = [arm for arm in arms if (points.arm == arm).any()], []
     size = SIZE[0] * 1.25, 0.8 + 2.9 * max(1, -(-len(arms) // 2))
     figure = Picture(figsize=size, layout="constrained")
