@@ -311,6 +311,24 @@ def comparison(table: pd.DataFrame, pairs: dict, units=UNITS) -> pd.DataFrame:
     return intervals(found, COMPARISON)
 
 
+def compared_methods(table: pd.DataFrame) -> pd.DataFrame:
+    """Return LL less LB and less 3L, in training and at the last test, as `comparison`."""
+    tests = select(table, measure="points", variant="test", after=...)["after"]
+    measures = {"training": {"variant": "training"}, "test": {"variant": "test"}}
+    measures["test"] |= {"after": tests.max()} if len(tests) else {}
+    pairs = {
+        f"LL - {other}, {phase} opponents, {what}": (
+            f"LL, {phase} opponents",
+            f"{other}, {phase} opponents",
+            {"measure": "points"} | columns,
+        )
+        for other in ("LB", "3L")
+        for phase in ("strong", "random")
+        for what, columns in measures.items()
+    }
+    return comparison(table, pairs)
+
+
 def played_without(table: pd.DataFrame, arm: str) -> pd.DataFrame:
     """Return what an arm's learners lose when one of their weights is set to 0, as `comparison`."""
     whole = finals(select(table, arm=arm, measure="points")).set_index("run")["value"]

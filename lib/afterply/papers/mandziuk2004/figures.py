@@ -1,0 +1,42 @@
+"""The figures of the report on [mandziuk2004]: name of the file -> a function of the studies."""
+
+from ...reports.figures import panels
+from ...reports.summaries import PANEL
+from .giveaway_points import COMPARISON, compared_methods, draw_histories
+
+LABEL = "LL less the other, in percent of the points"
+
+
+def histories(studies):
+    """Return figure, numbers and caption of the points during the training, as in Fig. 1."""
+    arms = [f"{m}, {phase} opponents" for phase in ("random", "strong") for m in ("LL", "LB")]
+    figure, data = draw_histories(
+        studies["giveaway"].table(),
+        arms,
+        "percent of the points in 25 games",
+        "Give-away checkers: points during the training",
+    )
+    caption = (
+        "Points of a learner in each round of 25 training games, as in Fig. 1 of the paper. Red: "
+        "the learner with the most points over the whole phase (chosen afterwards, so it "
+        "flatters); black: the mean of all learners; grey: the range of eight of ten learners. The "
+        "learning rate falls after each quarter."
+    )
+    return figure, data, caption
+
+
+def methods(studies):
+    """Return figure, numbers and caption of LL less the other methods, over learners."""
+    compared = compared_methods(studies["giveaway"].table())
+    by_learner = compared.loc[compared.unit == "learners", COMPARISON].set_axis(PANEL, axis=1)
+    title = "Learning on losses only, beside the other methods (by learner)"
+    figure, data = panels(list(by_learner.row), {LABEL: by_learner}, title, {LABEL: 0.0})
+    caption = (
+        "LL less LB and LL less 3L, means over learners with 95% intervals; the number of learners "
+        "above. To the right of 0 LL is better. For the verdict the table of notebook 40 takes "
+        "repetitions as units."
+    )
+    return figure, data, caption
+
+
+FIGURES = {"giveaway-fig1": histories, "giveaway-methods": methods}
