@@ -257,9 +257,9 @@ def test_finished_learners_are_kept_and_more_are_added(tmp_path, monkeypatch):
         record = None if weights is None else {"statistics": {"weights": weights.tolist()}}
         return SimpleNamespace(records={"key": record}, job=SimpleNamespace(key="key"))
 
-    def keep(vectors, keeps_records=True, computes=False):
+    def keep(vectors, quick=False, computes=False):
         arms = {m: list(map(run, rows)) for m, rows in vectors.items()}
-        made = SimpleNamespace(arms=arms, keeps_records=keeps_records, computes=computes)
+        made = SimpleNamespace(arms=arms, quick=quick, computes=computes)
         return tables.keep_weights(made, "learners.npz", session, {m: m for m in vectors})
 
     assert keep({"LL": drawn["LL"][:9], "LB": drawn["LB"]}) == 0
@@ -269,8 +269,8 @@ def test_finished_learners_are_kept_and_more_are_added(tmp_path, monkeypatch):
     assert keep({m: rows[:20] for m, rows in other.items()}) == 20
     for method, rows in read_npz(tmp_path / "learners.npz")[1].items():
         assert np.array_equal(rows, np.array([*drawn[method][:10], *other[method][10:20]]))
-    assert keep({m: rows[:10] for m, rows in other.items()}, keeps_records=False) == 10
+    assert keep({m: rows[:10] for m, rows in other.items()}, quick=True) == 10
     kept = read_npz(tmp_path / "learners.npz")[1]["LL"]
     assert np.array_equal(kept, np.array(other["LL"][:10]))
-    assert keep({"LL": [None] * 29, "LB": [None] * 30}, False, True) == 20  # which it makes itself
+    assert keep({"LL": [None] * 29, "LB": [None] * 30}, computes=True) == 20  # which it makes itself
     assert len(read_npz(tmp_path / "learners.npz")[1]["LL"]) == 10

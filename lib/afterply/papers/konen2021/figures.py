@@ -1,6 +1,6 @@
 """The figures of the report on [konen2021]: name of the file -> a function of the studies.
 
-Each returns the figure, its numbers and its caption.
+Each returns the figure, its numbers, its caption, and the arms that it shows if not all.
 """
 
 import dataclasses
@@ -30,7 +30,8 @@ def of_table_1(study, **columns) -> list:
 
 def in_lines(rows, claims=()):
     """Return rows and claims whose arms are lines "arm vs opponent"."""
-    lines = rows["arm"].astype(str) + " vs " + rows["opponent"].astype(str)
+    opponents = rows["opponent"] if len(rows) else ""  # a table without rows has no such column
+    lines = rows["arm"] + " vs " + opponents
     named = (dataclasses.replace(c, arm=f"{c.arm} vs {c.select['opponent']}") for c in claims)
     return rows.assign(arm=lines), list(named)
 
@@ -52,7 +53,7 @@ def tictactoe_learning(studies):
         "lost however long it trains. Open markers at the right: Table 1, with its printed "
         "standard error."
     )
-    return figure, data, caption
+    return figure, data, caption, arms_of(study)
 
 
 def hex_learning(studies):
@@ -71,7 +72,7 @@ def hex_learning(studies):
         "of them if the original's list is right; for two of the seven (first moves c3 and a4) we "
         "could not confirm the winner. The opponent is weaker than that of Table 1."
     )
-    return figure, data, caption
+    return figure, data, caption, arms_of(study)
 
 
 def othello_learning(studies):
@@ -89,7 +90,7 @@ def othello_learning(studies):
         "mean over runs with 95% intervals, 488 games a point. Open markers at the right: Table 1 "
         "(Bench only)."
     )
-    return figure, data, caption
+    return figure, data, caption, arms_of(study)
 
 
 def against_perfect_play(study):
@@ -130,7 +131,7 @@ def connect4_learning(studies):
         "as second, so 50 percent are the most over both roles (in the matches of Table 1 it plays "
         "both). Open markers at the right: Table 1."
     )
-    return figure, data, caption
+    return figure, data, caption, arms_of(study)
 
 
 def connect4_software(studies):
@@ -159,7 +160,8 @@ def connect4_software(studies):
         "readings; the table of values has, as the original software, those against AB-DL-8, which "
         "knows no distances up to 8 stones. Open markers at the right: Table 1."
     )
-    return figure, data, caption
+    of = [arm for arm in study.arms if any(line.startswith(f"{arm} vs ") for line in styles)]
+    return figure, data, caption, of
 
 
 def connect4_weights(studies):
@@ -167,16 +169,16 @@ def connect4_weights(studies):
     study = studies["connect4"]
     in_use = finals(select(study.table(), measure="active_weights"))
     of_arms = {arm: in_use[in_use["arm"] == arm]["value"].tolist() for arm in arms_of(study)}
-    figure, data = figures.strip(
-        {arm: values for arm, values in of_arms.items() if values},
-        "percent of all weights",
-        title="ConnectFour: weights in use after the training",
-    )
+    of_arms = {arm: values for arm, values in of_arms.items() if values}
+    title = "ConnectFour: weights in use after the training"
+    figure, data = None, []
+    if of_arms:
+        figure, data = figures.strip(of_arms, "percent of all weights", title=title)
     caption = (
         "Weights that the training left different from 0, in percent of all: every run as a dot, "
         "mean with its 95% interval below. The paper: 8% with FARL, 0.9% without."
     )
-    return figure, data, caption
+    return figure, data, caption, arms_of(study)
 
 
 def on_tictactoe(studies, lines, title):
@@ -184,7 +186,7 @@ def on_tictactoe(studies, lines, title):
     rows = select(studies["sarsa"].table(), measure="win_rate", opponent="Max-N-10")
     arms = {f"Tic-Tac-Toe: {line}": line for line in lines}
     rows = rows[rows["arm"].isin(arms)]
-    rows = rows.assign(arm=rows["arm"].map(arms).astype(str))
+    rows = rows.assign(arm=rows["arm"].map(arms))
     return figures.learning_curves(rows, lines, best=50.0, title=title)
 
 

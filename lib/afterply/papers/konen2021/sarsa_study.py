@@ -25,9 +25,9 @@ from ...stats import mean_interval
 UNKNOWN = (np.nan,) * 3
 
 
-def difference(table, arm, other, metric):
+def difference(table, arm, other, **columns):
     """Return mean and 95% interval of `arm` less `other` over pairs of runs; NaN without any."""
-    mine, theirs = last_values(table, arm, metric), last_values(table, other, metric)
+    mine, theirs = last_values(table, arm, **columns), last_values(table, other, **columns)
     pairs = min(len(mine), len(theirs))
     return mean_interval(mine[:pairs] - theirs[:pairs]) if pairs else UNKNOWN
 
@@ -39,21 +39,23 @@ def num_weights(setting, per_action):
     return game.players * entries * (game.actions if per_action else 1)
 
 
-def memory_and_strength(table, settings, algorithms, metrics):
+def memory_and_strength(table, settings, algorithms, strength):
     """Return weights and final strength of each game and algorithm, and the difference to TD."""
-    # settings, metrics: game -> arguments of its arms, metric of its strength; algorithms: name ->
-    # (learner, ...)
+    # settings, strength: game -> arguments of its arms, columns of what is measured of it;
+    # algorithms: name -> (learner, ...)
     rows = []
     for title, setting in settings.items():
         for name, (learner, _) in algorithms.items():
-            arm, metric = f"{title}: {name}", metrics[title]
-            found, used = (last_values(table, arm, what) for what in (metric, "active_weights"))
+            arm, of = f"{title}: {name}", strength[title]
+            found = last_values(table, arm, **of)
+            used = last_values(table, arm, measure="active_weights")
             if len(found):
-                behind = difference(table, arm, f"{title}: TD", metric) if name != "TD" else UNKNOWN
+                td = f"{title}: TD"
+                behind = difference(table, arm, td, **of) if name != "TD" else UNKNOWN
                 weights = f"{num_weights(setting, learner is sarsa):,}", f"{used.mean():.3g}"
                 numbers = (len(found), *mean_interval(found), *behind)
-                rows.append((title, name, metric, *weights, *numbers))
-    columns = ["game", "algorithm", "metric", "weights", "in use %", "runs", "final"]
+                rows.append((title, name, of["measure"], of["opponent"], *weights, *numbers))
+    columns = ["game", "algorithm", "measure", "opponent", "weights", "in use %", "runs", "final"]
     columns += ["95% low", "95% high", "minus TD", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -307,24 +309,29 @@ def draw_rewards(known):
     return figure
 
 
-def panel_rows(table, lines, metric_of, factor=lambda row: 1.0):
+def panel_rows(table, lines, columns_of, factor=lambda row: 1.0):
     """Return rows of a panel with means over runs; lines: (row, series, arm)."""
-    values = (factor(row) * last_values(table, arm, metric_of(row)) for row, _, arm in lines)
+    values = (factor(row) * last_values(table, arm, **columns_of(row)) for row, _, arm in lines)
     return intervals(((*line[:2], own) for line, own in zip(lines, values)), PANEL)
 
 
 def draw_answer(table, titles, strength_of):
     """Draw who hears of a reward, what losers expect, and the strength; None without results."""
+    # strength_of: title -> columns of what is measured of it
     arms = (("with FARL", "TD"), ("without FARL", "TD without FARL"))
     both = [(title, series, f"{title}: {arm}") for title in titles for series, arm in arms]
     heard = [
-        panel_rows(table, [(title, what, f"{title}: TD") for title in titles], lambda _, w=what: w)
+        panel_rows(
+            table,
+            [(title, what, f"{title}: TD") for title in titles],
+            lambda _, w=what: {"measure": w},
+        )
         for what in ("wins heard", "losses heard")
     ]
     expected = "value of the loser's\nlast afterstate"
     parts = {
         "heard by an own move\n(percent)": pd.concat(heard),
-        expected: panel_rows(table, both, lambda row: "value:lost"),
+        expected: panel_rows(table, both, lambda row: {"measure": "value", "variant": "lost"}),
         "final strength\n(percent of the greatest score)": panel_rows(
             table, both, strength_of, lambda row: 100.0 if row == "Nim3P" else 1.0
         ),

@@ -30,7 +30,9 @@ def methods(studies):
     compared = compared_methods(studies["giveaway"].table())
     by_learner = compared.loc[compared.unit == "learners", COMPARISON].set_axis(PANEL, axis=1)
     title = "Learning on losses only, beside the other methods (by learner)"
-    figure, data = panels(list(by_learner.row), {LABEL: by_learner}, title, {LABEL: 0.0})
+    figure, data = None, by_learner
+    if len(by_learner):
+        figure, data = panels(list(by_learner.row), {LABEL: by_learner}, title, {LABEL: 0.0})
     caption = (
         "LL less LB and LL less 3L, means over learners with 95% intervals; the number of learners "
         "above. To the right of 0 LL is better. For the verdict the table of notebook 40 takes "

@@ -224,7 +224,7 @@ def keep_weights(study, file: str, session, arms: dict) -> int:
     }
     ends = [[*rows, None].index(None) for rows in vectors.values()]
     finished, path = min(ends) // GROUP * GROUP, data_directory() / file
-    there = read_npz(path)[1] if study.keeps_records and path.exists() else {}
+    there = read_npz(path)[1] if path.exists() and not study.quick else {}
     known = min(len(there.get(name, ())) for name in vectors)
     if finished > known:
         rows = {m: [*there.get(m, ())[:known], *w[known:finished]] for m, w in vectors.items()}
