@@ -1,6 +1,7 @@
 """Wrapped agents against exact values, sums that must come out; exact distances of cubes."""
 
 import itertools
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,10 +9,12 @@ import pandas as pd
 import pytest
 
 from afterply import games, players
+from afterply.evaluators import Matches
 from afterply.networks.ntuple import Network
 from afterply.papers.scheiermann2022 import connect4_tournament as tournament
 from afterply.papers.scheiermann2022 import wrapper_tables, wrapping
 from afterply.papers.scheiermann2022.cube_solving import FAR, Solved, distances, near, scramble
+from afterply.results import attach, select
 from oracles.cube_play import after, inverse, random_twists
 
 KNOWN_2 = [1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644]
@@ -28,6 +31,12 @@ def agent(game, values):
 def nearness(game, state):
     following = np.array([game.play(state, action) for action in game.legal(state)])
     return 1.0 - 0.04 * distances(game, following)
+
+
+def numbers(found, **columns):
+    """The values of the rows of an evaluator whose columns are as given, in their order."""
+    table = attach(pd.DataFrame(found)[["value"]].assign(row=range(len(found))), found)
+    return select(table, **columns)["value"].tolist()
 
 
 def maximum(game, state):
@@ -54,20 +63,36 @@ def test_scrambles_are_no_farther_than_their_twists(name, most):
 
 def test_an_agent_that_knows_the_distances_solves_every_cube():
     found = Solved((8, 9), (2,), cubes=6, max_steps=11)(CUBE2, agent(CUBE2, nearness), 3)
-    rates = [value for name, value in found.items() if name.startswith("solved_rate")]
-    assert set(rates) == {100.0}
-    assert {"solved_rate", "solved_rate:twists-2", "solved_rate:twists-9"} <= set(found)
-    assert sum(value for name, value in found.items() if name.startswith("cubes:")) == 18
+    assert {row["value"] for row in found if row["measure"] == "solved_rate"} == {100.0}
+    assert numbers(found, measure="solved_rate") == [100.0]
+    assert numbers(found, measure="solved_rate", twists=...) == [100.0] * 3  # 2, 8 and 9
+    assert sum(numbers(found, measure="cubes", distance=...)) == 18
     away = agent(CUBE2, lambda game, state: -nearness(game, state))
-    assert Solved((9,), cubes=6)(CUBE2, away, 3)["solved_rate"] == 0.0
+    assert numbers(Solved((9,), cubes=6)(CUBE2, away, 3), measure="solved_rate") == [0.0]
 
 
 def test_a_search_finds_what_the_agent_alone_does_not():
     ignorant = Network(CUBE2, [[0]], sigmoid=False)
     alone = Solved((3,), cubes=10, by_distance=False)(CUBE2, ignorant, 5)
     searching = Solved((3,), cubes=10, iterations=3000, by_distance=False)
-    assert alone["solved_rate"] < 50.0
-    assert searching(CUBE2, ignorant, 5)["solved_rate:iterations-3000"] == 100.0
+    assert numbers(alone, measure="solved_rate")[0] < 50.0
+    found = searching(CUBE2, ignorant, 5)
+    assert numbers(found, measure="solved_rate", iterations=3000) == [100.0]
+
+
+def test_a_search_that_is_not_the_usual_one_has_rows_and_a_name_of_its_own():
+    agent_of = agent(CUBE2, nearness)
+    ways = ({}, {"c_puct": 10.0}, {"path_rewards": True}, {"unvisited": 1.0, "path_rewards": True})
+    evaluators = [Solved((1,), (), 1, 5, by_distance=False, **how) for how in ways]
+    rows = [evaluator(CUBE2, agent_of, 3)[0] for evaluator in evaluators]
+    assert [(row.get("c_puct"), row.get("variant")) for row in rows] == [
+        (None, None),
+        (10.0, None),
+        (None, "path-rewards"),
+        (None, "unvisited-1, path-rewards"),
+    ]
+    named = [evaluator.name.removeprefix("solved cubes, iterations 5") for evaluator in evaluators]
+    assert named == ["", ", c_puct 10", ", path rewards", ", unvisited 1, path rewards"]
 
 
 def test_states_of_each_distance_are_as_many_as_is_known():
@@ -111,28 +136,70 @@ def test_a_limit_and_what_is_no_cube_are_named():
 @pytest.mark.slow
 def test_a_perfect_agent_gains_nothing_by_a_search():
     found = wrapping.AgainstItself((50,), starts=10)(NIM, agent(NIM, maximum), 1)
-    assert found == {"win_rate:Wrapped-50": 50.0, "elo:Wrapped-50": 0.0}
+    row = {"iterations": 50, "opponent": "agent"}
+    assert found == [
+        {"measure": "win_rate", **row, "value": 50.0},
+        {"measure": "elo", **row, "value": 0.0},
+    ]
     better = wrapping.AgainstItself((300,), starts=10)(NIM, Network(NIM, [[0]]), 1)
-    rate = better["win_rate:Wrapped-300"]
+    rate, elo = (row["value"] for row in better)
     assert rate > 70.0
     share = (rate / 100 * 20 + 0.5) / 21
-    assert better["elo:Wrapped-300"] == pytest.approx(400 * np.log10(share / (1 - share)))
+    assert elo == pytest.approx(400 * np.log10(share / (1 - share)))
+
+
+def test_who_moves_is_told_by_columns():
+    ways = {
+        wrapping.Moves(games=1): {},
+        wrapping.Moves(3, games=1): {"iterations": 3},
+        wrapping.Moves(other=partial(players.MCTS, 5), games=1): {
+            "player": "MCTS",
+            "iterations": 5,
+        },
+        wrapping.Moves(other=partial(players.MinMax, 2), games=1): {
+            "player": "Min-Max",
+            "depth": 2,
+        },
+        wrapping.Moves(other=partial(players.MinMax, 2, "random"), games=1): {
+            "player": "Min-Max-random",
+            "depth": 2,
+        },
+        wrapping.Moves(other=players.Random, games=1): {"player": players.Random().name},
+    }
+    net = Network(TICTACTOE, [[0, 1, 2]])
+    for moves, columns in ways.items():
+        (row,) = moves(TICTACTOE, net, 1)
+        assert 1 <= row.pop("value") <= 9 and row == {"measure": "moves", **columns}
+
+
+def test_a_search_adds_its_columns_to_those_of_the_matches():
+    inner = Matches("Random, empty board", players.Random, columns={"opponent": "Random"})
+    usual, other = wrapping.Wrapping(inner, 5), wrapping.Wrapping(inner, 5, 2.0, "uniform")
+    net, of = Network(TICTACTOE, [[0, 1, 2]]), {"opponent": "Random", "iterations": 5}
+    for one, columns in ((usual, of), (other, of | {"c_puct": 2.0, "variant": "uniform"})):
+        rows = one(TICTACTOE, net, 1)
+        assert [row.pop("measure") for row in rows] == ["win_rate", "score"]
+        assert all({k: v for k, v in row.items() if k != "value"} == columns for row in rows)
 
 
 def test_cells_of_the_tournament_are_a_hundred_matches_and_rates_need_every_pair():
     net, names = Network(TICTACTOE, [[0, 1, 2]]), ("TCL-wrap", "TCL-base", "MCTS")
     found = tournament.Pairings(4, 30, 60)(TICTACTOE, net, 2)
-    for first, second in itertools.permutations(names, 2):
-        assert sum(found[f"{first} v {second}:{how}"] for how in tournament.OUTCOMES) == 100.0
-    rates = tournament.won_games_rates(found, names)
+    cells = {(row["player"], row["opponent"], row["measure"]): row["value"] for row in found}
+    for pair in itertools.permutations(names, 2):
+        assert sum(cells[*pair, outcome] for outcome in tournament.OUTCOMES) == 100.0
+    rates = tournament.won_games_rates(cells, names)
     assert sum(rates.values()) == pytest.approx(150.0) and rates["TCL-base"] == min(rates.values())
-    shares = zip(tournament.OUTCOMES, (60.0, 20.0, 20.0), strict=True)
-    pairs = itertools.product(tournament.PAIRS, shares)
-    cells = {f"{a} v {b}:{outcome}": games for (a, b), (outcome, games) in pairs}
-    won = tournament.rates(pd.DataFrame([cells]))
-    assert won["won_games_rate"] == won["MCTS won_games_rate"] == 50.0 and len(won) == 4
-    del cells["MCTS v AB-DL:wins"]
-    assert tournament.rates(pd.DataFrame([cells])) == {}
+    shares = dict(zip(tournament.OUTCOMES, (60.0, 20.0, 20.0), strict=True))
+    rows = [
+        {"measure": outcome, "player": a, "opponent": b, "seat": "first", "episode": 9, "value": v}
+        for a, b in tournament.PAIRS
+        for outcome, v in shares.items()
+    ]
+    won = tournament.rates(pd.DataFrame(rows))
+    assert [row["player"] for row in won] == list(tournament.NAMES)
+    assert {row["value"] for row in won} == {50.0} and {len(row) for row in won} == {3}
+    assert tournament.rates(pd.DataFrame(rows[:-1])) == []
 
 
 def test_start_positions_differ():

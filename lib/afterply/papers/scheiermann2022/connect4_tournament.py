@@ -15,6 +15,7 @@ from ...players.searching import MCTS
 from ...players.wrapped import Wrapped
 from ...reports.figures import learning_curves, panels
 from ...reports.summaries import PANEL, by_number, by_run, intervals, logged
+from ...results import select
 from ...stats import printed, together
 from ..claims import load
 from .wrapping import versions
@@ -22,8 +23,9 @@ from .wrapping import versions
 WRAPPED, PERFECT, ALONE, SEARCH = "TCL-wrap", "AB-DL", "TCL-base", "MCTS"
 NAMES = (WRAPPED, PERFECT, ALONE, SEARCH)  # as Table II ranks them
 PAIRS = tuple(permutations(NAMES, 2))
-OUTCOMES = ("wins", "ties", "losses")
-TOURNAMENTS = {PERFECT: "", "AB-DL-8": " AB-DL-8"}  # perfect player: what ends its metrics
+OUTCOMES = ("won", "drawn", "lost")
+# perfect player: what tells the rates of its tournament, in which it stands as AB-DL, from others
+TOURNAMENTS = {PERFECT: {}, "AB-DL-8": {"variant": "with AB-DL-8"}}
 SECOND = f"win_rate_second:{SEARCH}:iterations-"
 TREE_DEPTH = 40  # of MCTS
 
@@ -32,8 +34,8 @@ TREE_DEPTH = 40  # of MCTS
 class Pairings(Evaluator):
     """All ordered pairs of the tournament's players, from the empty board.
 
-    Metrics, for every pair: ``TCL-base v MCTS:wins``, ``:ties`` and ``:losses`` of the first
-    player, in a hundred matches.
+    Measures, for every `player` who is first (`seat`) against every `opponent`: ``won``, ``drawn``
+    and ``lost``, in percent.
     Source: [scheiermann2022] Sec. IV-B, Table II. Deviations: D19, D22.
     """
 
@@ -53,15 +55,18 @@ class Pairings(Evaluator):
         return name + (f", {self.perfect}" if self.perfect else "")
 
     def _measure(self, game, net, seed):
-        found, players = {}, {WRAPPED: Wrapped(net, self.iterations), ALONE: net}
+        found, players = [], {WRAPPED: Wrapped(net, self.iterations), ALONE: net}
         players[SEARCH] = MCTS(self.mcts_iterations, tree_depth=TREE_DEPTH)
         if self.perfect:
             players[self.perfect] = Perfect(self.perfect)
         pairs = [p for p in permutations(players, 2) if not self.perfect or self.perfect in p]
         table = played(game, players, None, self.episodes, seed, pairs)
         for first, second, *counts in ratings.counted(table).to_numpy():
-            for outcome, number in zip(OUTCOMES, counts):
-                found[f"{first} v {second}:{outcome}"] = 100.0 * (number / self.episodes)
+            pair = {"player": first, "opponent": second, "seat": "first"}
+            found += [
+                {"measure": outcome, **pair, "value": 100.0 * (number / self.episodes)}
+                for outcome, number in zip(OUTCOMES, counts)
+            ]
         return found
 
 
@@ -69,8 +74,8 @@ class Pairings(Evaluator):
 class AsSecond(Evaluator):
     """How often the agent, wrapped with more and more iterations, wins as second against MCTS.
 
-    Metrics: ``win_rate_second:MCTS:iterations-50`` ... in percent, a tie as half a game; 0
-    iterations are the agent alone. Source: [scheiermann2022] Sec. IV-B, Fig. 6.
+    Measure: ``win_rate``, in percent, a tie as half a game, by `iterations`, of which 0 are the
+    agent alone; the `seat` is second. Source: [scheiermann2022] Sec. IV-B, Fig. 6.
     """
 
     iterations: tuple[int, ...] = (0, 10, 20, 50, 100, 200, 500, 1000)
@@ -80,36 +85,42 @@ class AsSecond(Evaluator):
     name = property(lambda self: f"second against MCTS-{self.mcts_iterations}")
 
     def _measure(self, game, net, seed):
-        found = {}
+        found, mine = [], {"measure": "win_rate", "opponent": SEARCH, "seat": "second"}
         for n in self.iterations:
             search = MCTS(self.mcts_iterations, tree_depth=TREE_DEPTH)
             players = {SEARCH: search, "agent": Wrapped(net, n) if n else net}
             table = played(game, players, None, self.episodes, seed, [(SEARCH, "agent")])
             rate = win_rate(table[table.player == "agent"].score, game.score_range)
-            found[f"{SECOND}{n}"] = 100.0 * rate
+            found.append(mine | {"iterations": n, "value": 100.0 * rate})
         return found
+
+
+def cells_of(rows) -> dict:
+    """Return (player, opponent, measure) -> games of a hundred, of the rows of one tournament."""
+    cells = select(rows, measure=list(OUTCOMES), player=..., opponent=..., seat="first")
+    return cells.set_index(["player", "opponent", "measure"])["value"].to_dict()
 
 
 def won_games_rates(cells, players=NAMES) -> dict[str, float]:
     """Return the rate of games won of every player, in percent, a tie as half a game (D22)."""
-    # cells: of :class:`Pairings`; without those of a pair its players have NaN
+    # cells: as of :func:`cells_of`; without those of a pair its players have NaN
     points = dict.fromkeys(players, 0.0)
     for first, second in permutations(players, 2):
-        pair = (f"{first} v {second}:{outcome}" for outcome in OUTCOMES)
-        wins, ties, losses = (cells.get(metric, math.nan) for metric in pair)
-        points[first] += wins + ties / 2
-        points[second] += losses + ties / 2
+        won, drawn, lost = (cells.get((first, second, outcome), math.nan) for outcome in OUTCOMES)
+        points[first] += won + drawn / 2
+        points[second] += lost + drawn / 2
     return {name: total / (2 * (len(points) - 1)) for name, total in points.items()}
 
 
-def rates(results):
+def rates(rows):
     """Return the rates of games won in each tournament that is there as a whole: to derive."""
-    found = {}
-    for perfect, end in TOURNAMENTS.items():
-        won = won_games_rates(results.iloc[-1], [n.replace(PERFECT, perfect) for n in NAMES])
-        if not any(map(math.isnan, won.values())):
-            starts = ("" if name == ALONE else f"{name} " for name in NAMES)
-            found |= {f"{s}won_games_rate{end}": rate for s, rate in zip(starts, won.values())}
+    found, cells = [], cells_of(rows[rows["episode"] == rows["episode"].max()])
+    for perfect, how in TOURNAMENTS.items():
+        players = [perfect if name == PERFECT else name for name in NAMES]
+        won = won_games_rates(cells, players).values()
+        if not any(map(math.isnan, won)):
+            row = {"measure": "won_games_rate", **how}
+            found += [row | {"player": name, "value": rate} for name, rate in zip(NAMES, won)]
     return found
 
 

@@ -22,6 +22,7 @@ from ...players.basic import wrap
 from ...players.wrapped import Wrapped
 from ...reports.figures import STYLES, interval_of, learning_curves
 from ...reports.summaries import by_number, with_logs
+from ...results import select
 
 FAR = -1  # what `distances` gives beyond the limit
 LIMIT = 11  # of distances unless given: no 2x2x2 is farther
@@ -116,11 +117,11 @@ def scramble(game, twists: int, seed: int = 0) -> np.ndarray:
 class Solved(Evaluator):
     """How many scrambled cubes an agent solves within some twists, with or without the wrapper.
 
-    Metrics, in percent: ``solved_rate`` of all cubes with `twists`, and ``solved_rate:twists-11``
-    of those scrambled by 11, for `twists` and `also`. With `by_distance`
-    ``solved_rate:distance-09`` and how many cubes that are, ``cubes:distance-09``, by the number of
-    twists that solve the cube at best. With `iterations` the names go on, as in
-    ``solved_rate:iterations-200:c_puct-10:twists-11``, ``...:unvisited-1:path-rewards:twists-11``.
+    Measures: ``solved_rate`` of all cubes with `twists`, in percent, and of those scrambled by 11,
+    with the column `twists`, for `twists` and `also`. With `by_distance` the same and how many
+    cubes that are, ``cubes``, by `distance`, the number of twists that solve the cube at best. With
+    a search rows have its `iterations`, and `c_puct` and `variant` (unvisited-1, path-rewards) if
+    they are not the default.
     Source: [scheiermann2022] Sec. IV-C, Fig. 7. Deviations: D6, D7, D10, D14, D15, D16, D26.
     """
 
@@ -137,7 +138,15 @@ class Solved(Evaluator):
     unvisited: float = field(default=0.0, compare=False)  # value of an action never visited: D26
     path_rewards: bool = field(default=False, compare=False)  # each twist on the path costs: D10
     measures = object
-    name = property(lambda self: f"solved cubes{self._how.replace(':', ', ').replace('-', ' ')}")
+
+    @property
+    def name(self) -> str:
+        """A part of the key."""
+        how = self._how
+        words = [f"iterations {self.iterations}"] if how else []
+        words += [f"c_puct {self.c_puct:g}"] if "c_puct" in how else []
+        words += [how["variant"].replace("-", " ")] if "variant" in how else []
+        return ", ".join(["solved cubes", *words])
 
     @property
     def settings(self) -> dict:
@@ -146,14 +155,15 @@ class Solved(Evaluator):
         return otherwise if any(otherwise.values()) else {}
 
     @property
-    def _how(self) -> str:
-        said = {
-            f":iterations-{self.iterations}": True,
-            f":c_puct-{self.c_puct:g}": self.c_puct != 1.0,
-            f":unvisited-{self.unvisited:g}": self.unvisited != 0.0,
-            ":path-rewards": self.path_rewards,
+    def _how(self) -> dict:
+        """The columns of the search, which say what is not the default."""
+        words = {f"unvisited-{self.unvisited:g}": self.unvisited, "path-rewards": self.path_rewards}
+        columns = {
+            "iterations": self.iterations,
+            "c_puct": 0 if self.c_puct == 1.0 else self.c_puct,
+            "variant": ", ".join(filter(words.get, words)),
         }
-        return "".join(filter(said.get, said)) if self.iterations else ""
+        return {k: v for k, v in columns.items() if v} if self.iterations else {}
 
     def _measure(self, game, net, seed):
         if game.name not in CUBES:
@@ -167,16 +177,18 @@ class Solved(Evaluator):
             seeds = [seed_from(seed, "cube", twists, k) for k in range(self.cubes)]
             states = np.array([scramble(game, twists, each) for each in seeds])
             solved = [self._solves(game, player, s, each) for s, each in zip(states, seeds)]
-            groups[f"twists-{twists}"] = solved
+            groups["twists", twists] = solved
             if self.by_distance:
                 for away, one in zip(distances(game, states, max(LEVELS, twists)), solved):
-                    groups.setdefault(f"distance-{away:02d}", []).append(one)
-        every = [one for twists in self.twists for one in groups[f"twists-{twists}"]]
-        found = {f"solved_rate{how}": 100.0 * float(np.mean(every))}
-        for name, members in sorted(groups.items()):
-            found[f"solved_rate{how}:{name}"] = 100.0 * float(np.mean(members))
-            if name.startswith("distance"):
-                found[f"cubes{how}:{name}"] = float(len(members))
+                    groups.setdefault(("distance", int(away)), []).append(one)
+        every = [one for twists in self.twists for one in groups["twists", twists]]
+        found = [{"measure": "solved_rate", **how, "value": 100.0 * float(np.mean(every))}]
+        for (name, number), members in sorted(groups.items()):
+            row = how | {name: number}
+            rate = 100.0 * float(np.mean(members))
+            found.append({"measure": "solved_rate", **row, "value": rate})
+            if name == "distance":
+                found.append({"measure": "cubes", **row, "value": float(len(members))})
         return found
 
     def _solves(self, game, player, state, seed) -> bool:
@@ -194,11 +206,14 @@ SEARCHES = {  # how the search reads two silent points (D10, D26) -> end of its 
 }
 
 
-def ratio(results, most):
+def ratio(rows, most):
     """Return the rate with `most` iterations by that without: for ``Study.derive``."""
-    last = results.iloc[-1]
-    alone, wrapped = last.get("solved_rate", 0.0), last.get(f"solved_rate:iterations-{most}")
-    return {"solved_rate_ratio": wrapped / alone} if alone > 0 and wrapped is not None else {}
+    last = rows[rows["episode"] == rows["episode"].max()]
+    alone, wrapped = (
+        select(last, measure="solved_rate", iterations=n)["value"].tolist() for n in (None, most)
+    )
+    known = alone and alone[0] > 0 and wrapped
+    return {"solved_rate_ratio": wrapped[0] / alone[0]} if known else {}
 
 
 def wrapped_metrics(iterations, iterations_10, otherwise):

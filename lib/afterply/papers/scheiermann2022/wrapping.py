@@ -23,6 +23,7 @@ from .cube_solving import scramble
 
 WORDS = re.compile(r"agent|random|(UCT|next|share)-[1-9]\d*")  # players of `OneSeat`
 MOST_PLIES = 6  # of `positions`
+USUAL = "softmax", "best action"  # priors and leaf values of a wrapped agent
 STRONG = 100, 1000  # iterations of the published agent's searches that others are rated among
 BY_WRAPPED = {"player_version": Wrapped.version}  # a part of keys
 
@@ -40,17 +41,28 @@ def named(iterations: int, c_puct=1.0, prior="softmax", leaf_value="best action"
     """
     if not iterations:
         return "alone"
-    words = [word for word in (prior, leaf_value) if word not in ("softmax", "best action")]
+    words = [word for word in (prior, leaf_value) if word not in USUAL]
     words += [] if c_puct == 1.0 else [f"c_puct {c_puct:g}"]
     return f"Wrapped-{iterations}" + (f" ({', '.join(words)})" if words else "")
+
+
+def columns_of(iterations: int, c_puct=1.0, prior="softmax", leaf_value="best action") -> dict:
+    """Return the columns of a wrapped agent, which say what is not the default.
+
+    >>> columns_of(100, prior="uniform")
+    {'iterations': 100, 'variant': 'uniform'}
+    """
+    variant = ", ".join(word for word in (prior, leaf_value) if word not in USUAL)
+    columns = {"iterations": iterations, "c_puct": 0 if c_puct == 1.0 else c_puct}
+    return {name: value for name, value in (columns | {"variant": variant}).items() if value}
 
 
 @dataclass(frozen=True)
 class Wrapping(Evaluator):
     """Matches of the agent wrapped by a PUCT search, instead of the agent alone.
 
-    Metrics: those of `inner` with the player before them, as in ``Wrapped-1000 win_rate:Bench``.
-    The settings are those of :class:`afterply.players.wrapped.Wrapped`.
+    Rows are those of `inner`, with `iterations`, `c_puct` and `variant` of the search if they are
+    not the default. The settings are those of :class:`afterply.players.wrapped.Wrapped`.
     Source: [scheiermann2022] Sec. II-B. Deviations: D2, D3, D9.
     """
 
@@ -69,16 +81,16 @@ class Wrapping(Evaluator):
     def _measure(self, game, agent, seed):
         how = {"prior": self.prior, "leaf_value": self.leaf_value, "pass_nodes": self.pass_nodes}
         player = Wrapped(network_for(game, agent), self.iterations, self.c_puct, **how)
-        found = self.inner(game, player, seed)
-        return {f"{self.label} {metric}": value for metric, value in found.items()}
+        mine = columns_of(self.iterations, self.c_puct, self.prior, self.leaf_value)
+        return [mine | row for row in self.inner(game, player, seed)]
 
 
 @dataclass(frozen=True)
 class Levels(Evaluator):
     """One match in each role, from the default start, against every level of an engine.
 
-    Metrics, in percent: ``win_rate:Edax-1`` ... for the agent alone, for others with their name
-    before it: ``Wrapped-10000 win_rate:Edax-1``, ``MCTS-10000 win_rate:Edax-1``.
+    Measures are ``win_rate``, in percent, and ``score``, with the engine as `opponent` and its
+    `level`. `player` is empty or MCTS, `iterations` are those of its search.
     Source: [scheiermann2022] Sec. IV-A, Fig. 4. Deviations: D9, D20.
     """
 
@@ -107,14 +119,18 @@ class Levels(Evaluator):
 
     def _matches(self) -> list[Matches]:
         kind = self._kind
-        return [Matches(kind(level).name, partial(kind, level)) for level in self.levels]
+        return [
+            Matches(kind(n).name, partial(kind, n), columns={"opponent": self.engine, "level": n})
+            for n in self.levels
+        ]
 
     def _measure(self, game, agent, seed):
-        player, start = MCTS(self.mcts) if self.mcts else agent, f"{self._label} "
-        if self.iterations:
+        player, mine = agent, columns_of(self.iterations)
+        if self.mcts:
+            player, mine = MCTS(self.mcts), {"player": "MCTS", "iterations": self.mcts}
+        elif self.iterations:
             player = Wrapped(network_for(game, agent), self.iterations, pass_nodes=self.pass_nodes)
-        rates = [level(game, player, seed).items() for level in self._matches()]
-        return {start.removeprefix("alone ") + k: v for found in rates for k, v in found}
+        return [mine | row for level in self._matches() for row in level(game, player, seed)]
 
 
 def positions(game, number: int, seed: int = 0) -> list:
@@ -135,9 +151,9 @@ def positions(game, number: int, seed: int = 0) -> list:
 class AgainstItself(Evaluator):
     """A wrapped agent against the same agent alone, in both seats from `starts` positions.
 
-    Metrics, for each number of iterations: ``win_rate:Wrapped-100`` in percent, and
-    ``elo:Wrapped-100``, the rating difference that this rate means, with half a match added to the
-    wins and to the losses, so that it is finite.
+    Measures, for each number of `iterations`, with the `opponent` agent and the `variant` of the
+    search: ``win_rate`` in percent, and ``elo``, the rating difference that this rate means, with
+    half a match added to the wins and to the losses, so that it is finite.
     Source: beyond [scheiermann2022]. Deviations: D2, D3.
     """
 
@@ -149,7 +165,7 @@ class AgainstItself(Evaluator):
     name = property(lambda self: f"wrapped against alone, {self.prior}, {self.leaf_value}")
 
     def _measure(self, game, net, seed):
-        found, starts = {}, positions(game, self.starts, seed)
+        found, starts = [], positions(game, self.starts, seed)
         how = {"prior": self.prior, "leaf_value": self.leaf_value}
         for n in self.iterations:
             label = named(n, **how)
@@ -157,8 +173,10 @@ class AgainstItself(Evaluator):
             own = played(game, players, starts, 1, seed).query("player != 'alone'")
             rate = win_rate(own.score, game.score_range)
             share = (rate * len(own) + 0.5) / (len(own) + 1)
-            found[f"win_rate:{label}"] = 100.0 * rate
-            found[f"elo:{label}"] = 400.0 * math.log10(share / (1.0 - share))
+            mine = columns_of(n, **how) | {"opponent": "agent"}
+            found.append({"measure": "win_rate", **mine, "value": 100.0 * rate})
+            elo = 400.0 * math.log10(share / (1.0 - share))
+            found.append({"measure": "elo", **mine, "value": elo})
         return found
 
 
@@ -167,8 +185,9 @@ class OneSeat(Evaluator):
     """Points of a player with one seat for himself, in each in turn, against copies of another.
 
     Players are "agent", "UCT-1000", "random", or the agent with a search around it, with what a
-    leaf is worth for the others: "next-200", "share-200". Metric: ``points:next-200 v agent``, in
-    percent of the greatest reward; where the winner gets it a fair share is 100 / players.
+    leaf is worth for the others: "next-200", "share-200". Measure: ``points``, of the `player`
+    (empty: the agent) against the `opponent`, in percent of the greatest reward; where the winner
+    gets it a fair share is 100 / players.
     Source: beyond [scheiermann2022].
     """
 
@@ -191,7 +210,8 @@ class OneSeat(Evaluator):
         starts = positions(game, self.starts, seed)
         table = played(game, players, starts, 1, seed, seats="first")
         rate = win_rate(table.score[table.player == "mine"], game.score_range)
-        return {f"points:{self.name}": 100.0 * rate}
+        mine = {} if self.mine == "agent" else {"player": self.mine}
+        return [{"measure": "points", **mine, "opponent": self.theirs, "value": 100.0 * rate}]
 
 
 def _named(word, net):
@@ -205,8 +225,8 @@ def _named(word, net):
 class Alone(Evaluator):
     """Games of a single player: the agent alone, or wrapped.
 
-    Metrics: ``points:alone`` or ``points:Wrapped-100`` ..., the mean final reward times `unit`, and
-    ``moves:...``, the mean number of moves.
+    Measures: ``points``, the mean final reward times `unit`, and ``moves``, the mean number of
+    moves; `iterations` and `variant`, as in "scale 100, enumerated", are those of the search.
     Source: beyond [scheiermann2022] (Sec. VI). Deviations: D24.
     """
 
@@ -218,11 +238,17 @@ class Alone(Evaluator):
     measures, settings = object, BY_WRAPPED
 
     @property
-    def label(self) -> str:
-        """The player's name in metrics."""
+    def columns(self) -> dict:
+        """The columns of the search."""
         drawn = "" if self.chance == "drawn" else f", {self.chance}"
-        searching = f"Wrapped-{self.iterations} (scale {self.scale:g}{drawn})"
-        return searching if self.iterations else "alone"
+        searching = {"iterations": self.iterations, "variant": f"scale {self.scale:g}{drawn}"}
+        return searching if self.iterations else {}
+
+    @property
+    def label(self) -> str:
+        """The player's name."""
+        searching = "Wrapped-{iterations} ({variant})"
+        return searching.format(**self.columns) if self.iterations else "alone"
 
     name = property(lambda self: f"points of {self.label}")
 
@@ -237,10 +263,9 @@ class Alone(Evaluator):
             state, steps = play_on(game, [player], game.start(one), new_rng(one), 100_000)
             points.append(float(game.score(state)[0]))
             moves.append(len(steps))
-        return {
-            f"points:{self.label}": self.unit * (sum(points) / self.games),
-            f"moves:{self.label}": sum(moves) / self.games,
-        }
+        found = {"points": self.unit * (sum(points) / self.games)}
+        found["moves"] = sum(moves) / self.games
+        return [{"measure": what, **self.columns, "value": v} for what, v in found.items()]
 
 
 @dataclass(frozen=True)
@@ -250,14 +275,15 @@ class Size(Evaluator):
     name, measures = "number of weights", Network
 
     def _measure(self, game, net, seed):
-        return {"num_weights": float(net.weights.size)}
+        return [{"measure": "num_weights", "value": float(net.weights.size)}]
 
 
 @dataclass(frozen=True)
 class Moves(Evaluator):
-    """Games in which one agent makes all moves: their number, ``moves:Wrapped-100``.
+    """Games in which one agent makes all moves: their number, ``moves``.
 
-    The time of a move is the cost that the record of this evaluation states, divided by it.
+    The `player` is empty for the agent; `iterations` or `depth` are those of its search. The time
+    of a move is the cost that the record of this evaluation states, divided by the moves.
     Source: [scheiermann2022] Sec. IV-D, Table IV.
     """
 
@@ -270,6 +296,19 @@ class Moves(Evaluator):
     _made = property(lambda self: {"player": identity(self.other)})
     settings = property(lambda self: self._made if self.other else BY_WRAPPED)
     name = property(lambda self: f"moves of {self._label}")
+
+    @property
+    def columns(self) -> dict:
+        """Who plays, in columns: the search of the agent, or another player and its search."""
+        if not self.other:
+            return columns_of(self.iterations)
+        player = self.other()
+        for what in ("iterations", "depth"):
+            if number := getattr(player, what, 0):
+                # of MCTS-100 and Min-Max-4-first
+                name = player.name.replace(f"-{number}", "").removesuffix("-first")
+                return {"player": name, what: number}
+        return {"player": player.name}
 
     @property
     def identity(self) -> dict:
@@ -296,14 +335,14 @@ class Moves(Evaluator):
             for seat, each in enumerate(seated):
                 each.new_match(game, list(actions), seat, seed_from(one, seat))
             made += len(play_on(game, seated, state, new_rng(one), self.most)[1])
-        return {f"moves:{self._label}": float(made)}
+        return [{"measure": "moves", **self.columns, "value": float(made)}]
 
 
 @dataclass(frozen=True)
 class Placed(Moves):
     """The player of :class:`Moves`, rated where searches around the published agent are rated, too.
 
-    Metrics: ``<player>:`` what :func:`afterply.arena.rating_pool.rate` returns.
+    Measures are those of :func:`afterply.arena.rating_pool.rate`, with the columns of who plays.
     Source: beyond [scheiermann2022].
     """
 
@@ -317,4 +356,4 @@ class Placed(Moves):
     def _measure(self, game, net, seed):
         game = shared_copy(game)
         found = rate(game, self._player(net), published_pool(game, self.games, STRONG), seed)
-        return {f"{self._label}:{what}": value for what, value in found.items()}
+        return [{"measure": what, **self.columns, "value": v} for what, v in found.items()]
