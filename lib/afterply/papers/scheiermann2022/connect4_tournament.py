@@ -14,19 +14,21 @@ from ...players.perfect import BLIND_STONES, Perfect
 from ...players.searching import MCTS
 from ...players.wrapped import Wrapped
 from ...reports.figures import learning_curves, panels
-from ...reports.summaries import PANEL, by_number, by_run, intervals, logged
+from ...reports.summaries import PANEL, intervals, logged
 from ...results import select
 from ...stats import printed, together
 from ..claims import load
+from .wrapper_tables import along
 from .wrapping import versions
 
 WRAPPED, PERFECT, ALONE, SEARCH = "TCL-wrap", "AB-DL", "TCL-base", "MCTS"
 NAMES = (WRAPPED, PERFECT, ALONE, SEARCH)  # as Table II ranks them
 PAIRS = tuple(permutations(NAMES, 2))
+EVERY_PAIR = {"player": ..., "opponent": ..., "seat": "first"}
+WON = "won_games_rate"
 OUTCOMES = ("won", "drawn", "lost")
 # perfect player: what tells the rates of its tournament, in which it stands as AB-DL, from others
 TOURNAMENTS = {PERFECT: {}, "AB-DL-8": {"variant": "with AB-DL-8"}}
-SECOND = f"win_rate_second:{SEARCH}:iterations-"
 TREE_DEPTH = 40  # of MCTS
 
 
@@ -97,7 +99,7 @@ class AsSecond(Evaluator):
 
 def cells_of(rows) -> dict:
     """Return (player, opponent, measure) -> games of a hundred, of the rows of one tournament."""
-    cells = select(rows, measure=list(OUTCOMES), player=..., opponent=..., seat="first")
+    cells = select(rows, measure=list(OUTCOMES), **EVERY_PAIR)
     return cells.set_index(["player", "opponent", "measure"])["value"].to_dict()
 
 
@@ -119,87 +121,101 @@ def rates(rows):
         players = [perfect if name == PERFECT else name for name in NAMES]
         won = won_games_rates(cells, players).values()
         if not any(map(math.isnan, won)):
-            row = {"measure": "won_games_rate", **how}
+            row = {"measure": WON, **how}
             found += [row | {"player": name, "value": rate} for name, rate in zip(NAMES, won)]
     return found
-
-
-def add_views(study, arm, label, second_iterations):
-    """Show the results of an arm's agents under the names of Table II, with `label` behind them."""
-    study.derive(arm, rates)
-    for first, second in PAIRS:
-        pair = f"{first} v {second}"
-        metrics = {
-            f"cell{end}:{outcome}": f"{pair.replace(PERFECT, perfect)}:{outcome}"
-            for perfect, end in TOURNAMENTS.items()
-            for outcome in OUTCOMES
-        }
-        study.view(f"{first} vs {second}{label}", arm, metrics)
-    for name in (WRAPPED, PERFECT, SEARCH):
-        own = {f"won_games_rate{e}": f"{name} won_games_rate{e}" for e in TOURNAMENTS.values()}
-        seconds = second_iterations if name == WRAPPED else ()
-        study.view(name + label, arm, own | {f"{SECOND}{n}": f"{SECOND}{n}" for n in seconds})
 
 
 def table_2(finals, arm, perfect, caption):
     """Return Table II of an arm's agents with a perfect player in the place of AB-DL."""
     # finals: rows of the last episode; a cell: mean wins, ties, losses of a hundred (the paper's)
-    own = finals[finals["arm"] == arm].groupby("metric").value
-    means, counts, agents = own.mean(), own.size(), set()
+    own = select(finals[finals["arm"] == arm], measure=list(OUTCOMES), **EVERY_PAIR)
+    own = own.groupby(["player", "opponent", "measure"], observed=True)["value"]
+    means, counts, agents = own.mean().to_dict(), own.size().to_dict(), set()
     claims = [c for c in load("scheiermann2022").claims if c.place.get("table") == "II"]
     paper = {(c.place["row"], c.place["column"]): printed(c.printed) for c in claims}
     cells = pd.DataFrame("", index=NAMES, columns=NAMES)
-    for first, second in PAIRS:
-        pair = f"{first} v {second}".replace(PERFECT, perfect)
-        found = [means.get(f"{pair}:{outcome}") for outcome in OUTCOMES]
-        agents.add(int(counts.get(f"{pair}:wins", 0)))
+    for pair in PAIRS:
+        one, other = (perfect if name == PERFECT else name for name in pair)
+        found = [means.get((one, other, outcome)) for outcome in OUTCOMES]
+        agents.add(counts.get((one, other, "won"), 0))
         ours = "–" if None in found else " : ".join(together(found, decimals=1))
-        cells.loc[first, second] = f"{ours}  ({paper[first, second]})"
+        cells.loc[pair] = f"{ours}  ({paper[pair]})"
     many = " to ".join(map(str, sorted({min(agents), max(agents)})))
     return cells.style.set_caption(f"{caption}; mean over {many} agents")
 
 
+def won_by_agents(finals, arms):
+    """Return how many of a hundred matches each agent wins as first player, and as second."""
+    firsts = [(player, other) for player in (ALONE, WRAPPED) for other in (*TOURNAMENTS, SEARCH)]
+    wanted = {f"{player} v {other}": ("won", player, other) for player, other in firsts}
+    wanted |= {f"{player}, second v {SEARCH}": ("lost", SEARCH, player) for player, _ in firsts}
+    own = finals[finals["arm"].isin(list(arms))]
+    found = {
+        name: select(own, measure=what, player=player, opponent=opponent, seat="first")
+        for name, (what, player, opponent) in wanted.items()
+    }
+    values = {name: rows.set_index(["arm", "run"])["value"] for name, rows in found.items()}
+    return pd.concat(values, axis=1).rename_axis(index=["arm", "agent"])
+
+
+def stored_cells() -> dict:
+    """Return the tournaments that the authors stored: file -> pair -> percent of each outcome."""
+    return {
+        name: {(a, b): dict(zip(OUTCOMES, file[a][b].split(":"))) for a, b in PAIRS}
+        for name, file in logged("scheiermann2022")["connect4"].items()
+    }
+
+
 def stored_tournaments() -> pd.DataFrame:
-    """Return the tournaments that the authors stored, a column a file, as "wins:ties:losses"."""
-    files = logged("scheiermann2022")["connect4"]
-    rows = [(f"{a} v {b}", {name: file[a][b] for name, file in files.items()}) for a, b in PAIRS]
-    return pd.DataFrame.from_dict(dict(rows), orient="index")
+    """Return the tournaments that the authors stored, a column a file, as "won:drawn:lost"."""
+    stored = {
+        name: {f"{a} v {b}": ":".join(cell.values()) for (a, b), cell in cells.items()}
+        for name, cells in stored_cells().items()
+    }
+    return pd.DataFrame(stored)
 
 
 def draw_ranking(finals):
     """Draw the rates of games won, ours, the paper's, and those of the authors' stored files."""
-    won = finals[(finals["metric"] == "won_games_rate") & finals["arm"].isin(NAMES)]
-    ours = intervals([(arm, "ours", group.value) for arm, group in won.groupby("arm")], PANEL)
-    claims = [c for c in load("scheiermann2022").claims if c.metric == "won_games_rate"]
-    paper = pd.DataFrame([(c.arm, "paper", 0, *[c.value] * 3) for c in claims], columns=PANEL)
+    won = select(finals[finals["arm"] == ALONE], measure=WON, player=...)
+    groups = won.groupby("player", observed=True)["value"]
+    ours = intervals([(player, "ours", values) for player, values in groups], PANEL)
+    claims = [c for c in load("scheiermann2022").claims if c.select.get("measure") == WON]
+    paper = [(c.select["player"], "paper", 0, *[c.value] * 3) for c in claims]
     stored = []
-    for column in stored_tournaments().to_dict().values():
-        parts = {pair: zip(OUTCOMES, cell.split(":")) for pair, cell in column.items()}
-        cells = {f"{pair}:{o}": float(n) for pair, both in parts.items() for o, n in both}
-        stored += [(n, "authors' files", 0, *[r] * 3) for n, r in won_games_rates(cells).items()]
-    stored = pd.DataFrame(stored, columns=PANEL)
-    rows = pd.concat([part for part in (ours, paper, stored) if len(part)])
+    for cells in stored_cells().values():
+        of_file = {(*pair, o): float(n) for pair, cell in cells.items() for o, n in cell.items()}
+        stored += [(n, "authors' files", 0, *[r] * 3) for n, r in won_games_rates(of_file).items()]
+    parts = (ours, pd.DataFrame(paper, columns=PANEL), pd.DataFrame(stored, columns=PANEL))
+    rows = pd.concat([part for part in parts if len(part)])
     title = "ConnectFour tournament: ranking"
     return panels(list(NAMES), {"rate of games won, percent": rows}, title=title)
 
 
-def draw_second(finals, arms, iterations):
+def draw_second(finals, arms):
     """Draw Fig. 6: win rates as second player against MCTS, of wrapped agents and perfect ones."""
-    wrapped = finals[finals["arm"].isin(arms) & finals["metric"].str.startswith(SECOND)]
-    parts, level = [by_number(wrapped, "win rate")], by_run(finals, ALONE)
+    # arms: those whose agents are shown, of which ALONE meets the perfect players, too
+    of_second = {"measure": "win_rate", "opponent": SEARCH, "seat": "second", "iterations": ...}
+    wrapped = along(select(finals[finals["arm"].isin(arms)], **of_second), "iterations")
+    names = {arm: arm.replace(ALONE, WRAPPED) for arm in arms}
+    parts, iterations = [wrapped.replace({"arm": names})], sorted(set(wrapped["episode"]))
+    own = finals[finals["arm"] == ALONE]
     for perfect in TOURNAMENTS:
-        start = f"{SEARCH} v {perfect}"
-        if f"{start}:wins" in level:
-            rate = (100 - level[f"{start}:wins"] - level[f"{start}:ties"] / 2).rename("value")
-            flat = pd.concat(dict.fromkeys(iterations, rate.dropna()), names=["episode"])
-            parts.append(flat.reset_index().assign(arm=perfect, metric="win rate"))
+        pair = {"player": SEARCH, "opponent": perfect, "seat": "first"}
+        lost, drawn = (
+            select(own, measure=outcome, **pair).set_index("run")["value"]
+            for outcome in ("lost", "drawn")
+        )
+        flat = pd.concat(dict.fromkeys(iterations, lost + drawn / 2), names=["episode"])
+        parts.append(flat.reset_index().assign(arm=perfect))
     rows = pd.concat([part for part in parts if len(part)] or parts)
     look = {"title": "ConnectFour: TCL-wrap as second player against MCTS", "score_axis": False}
     label = "iterations of the search around the agent before each move (0: TCL-base alone)"
     look["xlabel"] = label
-    picture, data = learning_curves(rows, "win rate", [*arms, *TOURNAMENTS], **look)
+    picture, data = learning_curves(rows, [*names.values(), *TOURNAMENTS], **look)
     axes = picture.axes[0]
     axes.set_xscale("symlog", linthresh=10)  # half of the points lie below 100
     axes.set_xticks(iterations, [f"{n:,}" for n in iterations])
-    axes.set_xlim(-1, 1.2 * max(iterations))
+    axes.set_xlim(-1, 1.2 * max(iterations, default=1))
     return picture, data

@@ -21,7 +21,7 @@ from ...kernel.random import new_rng, seed_from
 from ...players.basic import wrap
 from ...players.wrapped import Wrapped
 from ...reports.figures import STYLES, interval_of, learning_curves
-from ...reports.summaries import by_number, with_logs
+from ...reports.summaries import with_logs
 from ...results import select
 
 FAR = -1  # what `distances` gives beyond the limit
@@ -199,10 +199,10 @@ class Solved(Evaluator):
 TITLES = {"cube2": "2x2x2", "cube3": "3x3x3"}
 LOOK = {"label": "solved cubes in percent", "score_axis": False}
 LOGGED = {"TCL-base": "TCL-base", "1,000 iterations, c_puct 10": "TCL-wrap"}  # line -> in the log
-SEARCHES = {  # how the search reads two silent points (D10, D26) -> end of its metrics
+SEARCHES = {  # how the search reads two silent points (D10, D26) -> the variant of its rows
     "as in the original": "",
-    "actions never visited count 1": ":unvisited-1",
-    "twists on the path cost 0.04, too": ":path-rewards",
+    "actions never visited count 1": "unvisited-1",
+    "twists on the path cost 0.04, too": "path-rewards",
 }
 
 
@@ -216,63 +216,64 @@ def ratio(rows, most):
     return {"solved_rate_ratio": wrapped[0] / alone[0]} if known else {}
 
 
-def wrapped_metrics(iterations, iterations_10, otherwise):
-    """Return the metrics of the wrapped agent with c_puct 1 and 10, perhaps of all SEARCHES."""
-    ends = [end for end in SEARCHES.values() if otherwise or not end]
-    ways = [f"iterations-{n}{end}" for end in ends for n in iterations if n]
-    ways += [f"iterations-{n}:c_puct-10" for n in iterations_10]
-    return ["solved_rate_ratio", *(f"solved_rate:{way}" for way in ways)]
-
-
-def draw_iterations(finals, iterations, iterations_10):
+def draw_iterations(finals):
     """Draw Fig. 7 (a): solved cubes by iterations; finals: study -> rows of its last episode."""
     marks = {(1, "cube2"): "o-", (1, "cube3"): "s-", (10, "cube2"): "^:", (10, "cube3"): "v:"}
     parts, styles = [], {}
     for (c_puct, study), (marker, line) in marks.items():
-        rows, arm = finals[study], f"{TITLES[study]}, c_puct {c_puct}"
-        numbers, end = (iterations, "") if c_puct == 1 else ([0, *iterations_10], ":c_puct-10")
-        names = {f"solved_rate:iterations-{n}{end}" if n else "solved_rate": n for n in numbers}
-        rows = rows[rows.metric.isin(list(names))]
-        parts.append(rows.assign(arm=arm, episode=rows.metric.map(names), metric="solved"))
+        arm, how = f"{TITLES[study]}, c_puct {c_puct}", {} if c_puct == 1 else {"c_puct": c_puct}
+        alone = select(finals[study], measure="solved_rate")
+        wrapped = select(finals[study], measure="solved_rate", iterations=..., **how)
+        parts += [alone.assign(arm=arm, episode=0), along(wrapped, "iterations").assign(arm=arm)]
         color = "#0077bb" if study == "cube2" else "#cc3311"
         styles[arm] = {"color": color, "marker": marker, "linestyle": line}
     look = {"title": "Rubik's cubes solved within 20 twists, by iterations of the search"}
     look["xlabel"] = "iterations of the search before each twist (0 = TCL-base)"
-    return learning_curves(pd.concat(parts), "solved", [*styles], styles=styles, **LOOK, **look)
+    return learning_curves(pd.concat(parts), [*styles], styles=styles, **LOOK, **look)
 
 
-def draw_solved(study, final, what, iterations, most_10, fewest, log=None):
+def lines_of(final):
+    """Return the lines of Fig. 7 (b), the agent alone and its searches: name -> their columns."""
+    of = {"measure": "solved_rate", "iterations": ...}
+    numbers, of_10 = (
+        sorted(select(final, **of, c_puct=c_puct)["iterations"].astype(int).unique())
+        for c_puct in (None, 10)
+    )
+    lines = {"TCL-base": {}} | {f"{n:,} iterations": {"iterations": n} for n in numbers}
+    for n in of_10[-1:]:
+        lines[f"{n:,} iterations, c_puct 10"] = {"iterations": n, "c_puct": 10}
+    return lines
+
+
+def draw_solved(study, final, what, fewest=0, log=None):
     """Draw Fig. 7 (b): solved cubes by "twists" or "distance", alone and with the searches."""
-    # final: rows of its last episode; most_10: iterations with c_puct 10; fewest: cubes that a
-    # distance needs to be shown; log: the original's results, by agent
-    starts = {"TCL-base": "solved_rate"}
-    starts |= {f"{n:,} iterations": f"solved_rate:iterations-{n}" for n in iterations if n}
-    starts[f"{most_10:,} iterations, c_puct 10"] = f"solved_rate:iterations-{most_10}:c_puct-10"
-    cubes, parts = final.groupby("metric").value.sum(), []
-    for line, start in starts.items():
-        rows = final[final.metric.str.startswith(f"{start}:{what}-")]
-        if what == "distance":
-            number = rows.metric.str.replace("solved_rate", "cubes").map(cubes)
-            rows = rows[~(number < fewest)]
-        parts.append(by_number(rows, "solved").assign(arm=line))
+    # final: rows of its last episode; fewest: cubes that a distance needs to be shown; log: the
+    # original's results, by agent
+    lines, parts = lines_of(final), []
+    for line, how in lines.items():
+        rows = select(final, measure="solved_rate", **how, **{what: ...})
+        if fewest:
+            cubes = select(final, measure="cubes", **how, **{what: ...}).groupby(what)["value"]
+            rows = rows[rows[what].map(cubes.sum()) >= fewest]
+        parts.append(along(rows, what).assign(arm=line))
     logs = {f"{line}, original": log[agent] for line, agent in LOGGED.items()} if log else {}
-    styles = {line: STYLES[k % len(STYLES)] | {"linestyle": "-"} for k, line in enumerate(starts)}
+    styles = {line: STYLES[k % len(STYLES)] | {"linestyle": "-"} for k, line in enumerate(lines)}
     for line in LOGGED:
         styles[f"{line}, original"] = styles.get(line, STYLES[6]) | {"linestyle": ":"}
     look = {"title": f"{TITLES[study]} cubes solved within 20 twists", "styles": styles}
     look["xlabel"] = "scrambling twists" if what == "twists" else "twists from solved, exactly"
-    rows = with_logs(pd.concat(parts), logs, "solved")
-    return learning_curves(rows, "solved", [*starts, *logs], logs=[*logs], **LOOK, **look)
+    rows = with_logs(pd.concat(parts), logs)
+    return learning_curves(rows, [*lines, *logs], logs=[*logs], **LOOK, **look)
 
 
 def far_and_near(final, iterations):
     """Return how many of the far and of the near cubes the searches of SEARCHES solve."""
     rows = []
-    for label, how in SEARCHES.items():
+    for label, variant in SEARCHES.items():
         for n in filter(None, iterations):
-            start = f"solved_rate:iterations-{n}{how}"
-            close = final[final.metric.isin([f"{start}:twists-{twists}" for twists in (3, 4)])]
-            far, near = final[final.metric == start].value, close.groupby("run").value.mean()
+            of = {"measure": "solved_rate", "iterations": n, "variant": variant}
+            far = select(final, **of)["value"]
+            near = select(final, **of, twists=[3, 4]).groupby("run")["value"].mean()
             if len(far) and len(near):
                 both = (*interval_of("solved_rate", far), *interval_of("solved_rate", near))
                 rows.append((label, n, len(far), *both))

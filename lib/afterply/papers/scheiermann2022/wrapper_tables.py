@@ -5,12 +5,12 @@ from collections import namedtuple
 import numpy as np
 import pandas as pd
 
-from ...files import reports_directory
 from ...reports.figures import learning_curves
-from ...reports.summaries import PANEL, by_number, finals, intervals, means, shown, with_logs
+from ...reports.summaries import PANEL, intervals, shown, with_logs
 from ...reports.times import ALL_OF_IT, TRAINING, ratio_of_means, seconds
+from ...results import select
 from ...stats import fixed, mean_interval, with_interval
-from .wrapping import named
+from .wrapping import columns_of
 
 PARTS = [(prior, leaf) for prior in ("softmax", "uniform") for leaf in ("best action", "rollout")]
 WORDS = {"softmax": "priors of the agent", "uniform": "equal priors"}
@@ -27,37 +27,52 @@ PRINTED = {  # iterations, games of a training -> hours; some are printed as day
 Trained = namedtuple("Trained", "seconds milliseconds")
 
 
+def along(rows, column):
+    """Return rows whose place on a figure's axis is a column of theirs, such as the level."""
+    return rows.assign(episode=rows[column].astype("int64") if column in rows else 0)
+
+
 def draw_ladder(rows, arms, program, title, logs, styles):
-    """Draw win rates by level, the end of a metric; logs: arm -> {level: the authors' rate}."""
-    rows = with_logs(by_number(rows, "win rate"), logs, "win rate")
+    """Draw win rates by `level` of an engine; logs: arm -> {level: the authors' rate}."""
     look = {"score_axis": False, "logs": list(logs), "styles": styles}
     look |= {"title": f"Othello against {program}: {title}", "xlabel": f"level of {program}"}
-    return learning_curves(rows, "win rate", [*arms, *logs], **look)
+    return learning_curves(with_logs(along(rows, "level"), logs), [*arms, *logs], **look)
 
 
-def gains(last, labels):
-    """Return the rating differences to the agent alone, as rows of a panel; labels: -> names."""
-    names = {f"elo:{label}": name for label, name in labels.items()}
-    return means(last, names=names).set_axis(PANEL, axis=1)
+def _against_alone(rows, columns):
+    return select(rows, measure="elo", opponent="agent", **columns)
 
 
-def part_labels(iterations):
-    """Return the players of all combinations of priors and leaf values: label -> name."""
+def gains(last, players):
+    """Return the rating differences to the agent alone, as rows of a panel."""
+    # players: name -> columns of the search
+    found = (
+        (arm, name, _against_alone(own, columns)["value"])
+        for arm, own in last.groupby("arm", sort=False)
+        for name, columns in players.items()
+    )
+    return intervals(found, PANEL)
+
+
+def parts_of(iterations):
+    """Return the players of all combinations of priors and leaf values: name -> columns."""
     return {
-        named(iterations, prior=prior, leaf_value=leaf): f"{WORDS[prior]}, {WORDS[leaf]}"
+        f"{WORDS[prior]}, {WORDS[leaf]}": columns_of(iterations, prior=prior, leaf_value=leaf)
         for prior, leaf in PARTS
     }
 
 
-def _wide(rows, metrics):
-    wide = rows.pivot(index=["arm", "run"], columns="metric", values="value")
-    return wide.reindex(columns=metrics)
+def _wide(parts):
+    """Return the values of some rows, by name, beside each other: a row for each arm and run."""
+    values = {name: rows.set_index(["arm", "run"])["value"] for name, rows in parts.items()}
+    return pd.concat(values, axis=1)
 
 
 def halves(last, iterations):
     """Return what the agent's priors and what its values add, each by itself, in each game."""
+    parts = parts_of(iterations).items()
     # runs that have met themselves in every way
-    wide = _wide(last, [f"elo:{label}" for label in part_labels(iterations)]).dropna()
+    wide = _wide({name: _against_alone(last, columns) for name, columns in parts}).dropna()
     both, only_priors, only_values, neither = (wide[column] for column in wide)
     priors = (both + only_priors - only_values - neither) / 2
     values = (both + only_values - only_priors - neither) / 2
@@ -70,26 +85,27 @@ def halves(last, iterations):
     return intervals(found, columns)
 
 
-def overview(rated, scored, games, iterations, labels, profile):
+def overview(rated, scored, games, iterations, searches, cubes):
     """Return one table over all games: what agents reach alone, with the search, and the gain."""
-    # rated, scored: last rows of games for two, and of 2048; labels: scale -> labels of searches
+    # rated, scored: last rows of games for two, and of 2048; searches: scale -> columns of
+    # searches of 2048; cubes: study -> last rows of the agents of the text
     parts = []  # game, unit, and a column for the agent alone and for each search
-    gained = ["alone", *(f"elo:{named(n)}" for n in iterations)]
     for name in games:
-        wide = _wide(rated[rated["arm"] == name], gained)
-        parts.append((name, "rating difference to the agent alone", wide.assign(alone=0.0)))
-    for scale, players in labels.items():
-        wide = _wide(scored, [f"points:{player}" for player in ("alone", *players)])
-        gain = 100 * (wide.div(wide["points:alone"], axis=0) - 1)
+        own = rated[rated["arm"] == name]
+        wide = _wide({n: _against_alone(own, columns_of(n)) for n in iterations})
+        wide.insert(0, "alone", 0.0)
+        parts.append((name, "rating difference to the agent alone", wide))
+    for scale, players in searches.items():
+        of = [{}, *players]
+        wide = _wide({k: select(scored, measure="points", **how) for k, how in enumerate(of)})
+        gain = 100 * (wide.div(wide[0], axis=0) - 1)
         parts.append((f"2048, scale {scale:,}", "points of a game", wide))
         parts.append(("", "gain in percent of the points alone", gain))
-    for name in ("cube2", "cube3"):
-        file = reports_directory() / profile / "data" / f"{name}.results.csv"
-        if file.exists():
-            rates = ["solved_rate", *(f"solved_rate:iterations-{n}" for n in iterations)]
-            wide = _wide(finals(pd.read_csv(file).query("arm == 'TCL-base'")), rates)
-            parts.append((name, "solved cubes in percent", wide))
-            parts.append(("", "gain in percentage points", wide.sub(wide["solved_rate"], axis=0)))
+    for name, rows in cubes.items():
+        of = [None, *iterations]
+        wide = _wide({n: select(rows, measure="solved_rate", iterations=n) for n in of})
+        parts.append((name, "solved cubes in percent", wide))
+        parts.append(("", "gain in percentage points", wide.sub(wide.iloc[:, 0], axis=0)))
     rows = [
         (*names, len(wide), *map(in_words, wide.T.values)) for *names, wide in parts if len(wide)
     ]
