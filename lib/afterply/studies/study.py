@@ -212,11 +212,14 @@ class Study:
     def runs(self) -> pd.DataFrame:
         """Return one row for each training and evaluation: where it comes from, what it costs."""
         self.run()
-        return pd.DataFrame(
-            [row for runs in self.arms.values() for run in runs for row in self._run_rows(run)]
-        )
+        rows = []
+        for runs in self.arms.values():
+            present = sources_behind(runs[0].job.game, runs[0].job.learner)
+            rows += [row for run in runs for row in self._run_rows(run, present)]
+        return pd.DataFrame(rows)
 
-    def _run_rows(self, run):
+    def _run_rows(self, run, present):
+        # present: the digest of the sources that would make the run now
         expected = self.missing_costs(run)
         for key in run.job.keys[:1] if run.diverged else run.job.keys:
             kind, name = ("train", "") if key == run.job.key else ("eval", run.job.what(key)[1])
@@ -230,7 +233,7 @@ class Study:
                 at = record["machine"]
                 row |= {"machine": f"{at['cpu']} ({at['target']})", "moves": _moves(record)}
                 row |= {} if run.diverged else record["cost"]  # that of no whole training
-                row["confirmed"] = sources_behind(run.job.game, run.job.learner) in made_by(record)
+                row["confirmed"] = present in made_by(record)
             yield row | {"estimated_cpu_seconds": expected.get(key, math.nan)}
 
     def missing_costs(self, run) -> dict:
@@ -288,7 +291,7 @@ class Study:
             untrained = sum(run.job.key not in run.records for run in lacking)
             counts = (("", untrained), ("evaluations of ", len(lacking) - untrained))
             parts += [f"{of}{n} of {len(runs)} runs of {arm}" for of, n in counts if n]
-            open_rows += [row for run in lacking for row in self._run_rows(run)]
+            open_rows += [row for run in lacking for row in self._run_rows(run, "")]
             for run in runs:
                 lost += [f"{arm} run {run.job.run}"] if run.diverged else []
                 unknown.update(list(dict.fromkeys(run.job.what(key)[1] for key in run.unmeasured)))
