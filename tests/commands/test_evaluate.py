@@ -10,6 +10,7 @@ from scipy.stats import t
 
 from afterply.commands import INTERRUPTED, evaluate, reproduce
 from afterply.files import data_directory, read_yaml
+from afterply.results import in_words
 from afterply.studies.records import read
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,20 +44,24 @@ def test_a_point_is_checked_or_left_to_who_publishes(name, point):
 @pytest.mark.parametrize("one", RECORDED, ids=lambda one: one["of"])
 def test_tolerances_follow_from_the_records(one):
     given, unit = one["recorded"], read_yaml(ROOT / "data" / "papers" / "margins.yaml")
-    metric, n = given["metric"], given["runs"]
+    result, n = given["result"], given["runs"]
     margin = 0.0
-    if metric.startswith(("win_rate", "solved_rate", "training_points")):
+    if result.startswith(("win_rate", "solved_rate", "points")):
         margin = unit["percent"]["absolute"]
-    elif metric.startswith("score:"):
+    elif result.startswith("score"):
         margin = unit["reward"]["absolute"]
-    elif metric == "convergence_games":
+    elif result == "convergence_games":
         margin = unit["training games"]["relative"] * one["value"]
     spread = t.ppf(0.9995, n - 1) * given["sd"] * math.sqrt(1 / n + 1 / given["new"])
     assert max(spread, margin) == pytest.approx(one["tolerance"], rel=0.015)
     found = read(ROOT / "data" / "records" / f"{given['study']}.jsonl")[1].values()
     found = [one for one in found if one["arm"] == given["arm"] and one["run"] < n]
-    found = [one["points"] for one in found if metric in one.get("points", {})]
-    values = [points[metric][-1] for points in found]
+    values = [
+        series[-1]
+        for one in found
+        for row, series in zip(one.get("rows", ()), one.get("values", ()), strict=True)
+        if in_words(row) == result
+    ]
     if len(values) == n:  # neither derived from others, nor in the records of another arm
         assert np.mean(values) == pytest.approx(one["value"], rel=0.003)
         assert np.std(values, ddof=1) == pytest.approx(given["sd"], rel=0.003, abs=1e-9)

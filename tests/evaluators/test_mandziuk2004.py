@@ -272,5 +272,7 @@ def test_finished_learners_are_kept_and_more_are_added(tmp_path, monkeypatch):
     assert keep({m: rows[:10] for m, rows in other.items()}, quick=True) == 10
     kept = read_npz(tmp_path / "learners.npz")[1]["LL"]
     assert np.array_equal(kept, np.array(other["LL"][:10]))
-    assert keep({"LL": [None] * 29, "LB": [None] * 30}, computes=True) == 20  # which it makes itself
+    assert (
+        keep({"LL": [None] * 29, "LB": [None] * 30}, computes=True) == 20
+    )  # which it makes itself
     assert len(read_npz(tmp_path / "learners.npz")[1]["LL"]) == 10
