@@ -42,7 +42,7 @@ def of(found, *columns):
     return found[frozenset(columns)]
 
 
-def long(rows, columns="arm run episode metric value"):
+def long(rows, columns):
     return pd.DataFrame(rows, columns=columns.split())
 
 
@@ -59,33 +59,70 @@ def test_convergence_needs_every_later_checkpoint_up_to_the_extra_games():
     assert snapshot_tables.converged_at(episodes[:50], np.zeros(50)) is None
 
 
+def rows_over(episodes, measured, **columns):
+    """Return rows of one run: measure -> its values at the episodes, all with these columns."""
+    parts = [
+        pd.DataFrame({"episode": episodes, "measure": measure, **columns, "value": values})
+        for measure, values in measured.items()
+    ]
+    return pd.concat(parts, ignore_index=True).astype({"value": float})
+
+
 def test_what_a_curve_says_of_convergence_in_one_seat_in_both_and_to_others():
-    columns = [f"own teacher:{s}:{w}" for s in ("first", "second") for w in ("wins", "losses")]
-    curve = pd.DataFrame(1.0, index=np.arange(100, 10_001, 100), columns=columns)
-    never = {"convergence_games": 5000, "converged": 0.0}
-    assert snapshot_tables.convergence(curve, cap=5000) == never
-    curve.loc[2000:, "own teacher:first:losses"] = 0.0
-    found = {"convergence_games": 2000, "converged": 100.0}
-    assert snapshot_tables.convergence(curve, cap=5000) == found
-    assert snapshot_tables.convergence(curve, cap=1000)["converged"] == 0.0
-    assert snapshot_tables.convergence(curve, cap=5000, seats=snapshots.SEATS) == never
-    point = {"evaluation_200:wins": 1, "evaluation_200:draws": 98, "evaluation_200:losses": 1}
-    assert snapshot_tables.point(curve, 200) == point and snapshot_tables.point(curve, 250) == {}
-    own = {"own teacher:losses": [0.0, 0.0], "Nd-Min-Max:losses": [1.0, 0.0]}
-    found = snapshot_tables.convergence(pd.DataFrame(own, index=[100, 200]), 1000, extra=100)
-    expected = {"convergence_games (Nd-Min-Max)": 1000, "converged (Nd-Min-Max)": 0.0}
-    assert found == {"convergence_games": 100, "converged": 100.0} | expected
+    episodes, own = np.arange(100, 10_001, 100), {"opponent": "own teacher"}
+    each = {"wins": 1.0, "losses": 1.0}
+    first = rows_over(episodes, each, seat="first", **own)
+    second = rows_over(episodes, each, seat="second", **own)
+
+    def said(rows, cap, **more):
+        return values(snapshot_tables.convergence(rows, cap, **more))
+
+    def result(games, converged):
+        return {frozenset(["convergence_games"]): games, frozenset(["converged"]): converged}
+
+    both = pd.concat([first, second])
+    assert said(both, 5000) == result(5000, 0.0)
+    first.loc[(first.measure == "losses") & (first.episode >= 2000), "value"] = 0.0
+    both = pd.concat([first, second])
+    assert said(both, 5000) == result(2000, 100.0)
+    assert said(both, 1000) == result(1000, 0.0)
+    assert said(both, 5000, seats=snapshots.SEATS) == result(5000, 0.0)
+    # the second seat was not played, so nothing is known of both
+    assert said(first, 5000, seats=snapshots.SEATS) == {}
+    where = {"opponent": "own teacher", "seat": "first", "after": 200}
+    counts = {"wins": 1, "draws": 98, "losses": 1}
+    expected = [{"measure": what, **where, "value": n} for what, n in counts.items()]
+    assert snapshot_tables.point(both, 200) == expected and snapshot_tables.point(both, 250) == []
+    mine = rows_over([100, 200], {"losses": [0.0, 0.0]}, **own)
+    perfect = rows_over([100, 200], {"losses": [1.0, 0.0]}, opponent="Nd-Min-Max")
+    found = said(pd.concat([mine, perfect]), 1000, extra=100)
+    assert found == result(100, 100.0) | {
+        frozenset(["convergence_games", "Nd-Min-Max"]): 1000,
+        frozenset(["converged", "Nd-Min-Max"]): 0.0,
+    }
 
 
 def test_convergence_in_training_counts_blocks_of_games():
-    losses = np.cumsum([9, 4, 0, 1, 0, 0, 0, 0])
-    wide = {"training:first:losses": 0, "training:second:losses": losses}
-    curve = pd.DataFrame(wide, index=100 * np.arange(1, 9))
-    found = snapshot_tables.in_training(curve, cap=700, extra=300)
-    assert found == {"convergence_games": 500, "converged": 100.0}
-    found = snapshot_tables.in_training(curve, cap=700, extra=300, allowed=1)
-    assert found["convergence_games"] == 300
-    assert snapshot_tables.in_training(curve, cap=400, extra=300)["converged"] == 0.0
+    losses, episodes = np.cumsum([9, 4, 0, 1, 0, 0, 0, 0]), 100 * np.arange(1, 9)
+    games = {"variant": "training"}
+    parts = [
+        rows_over(episodes, {"losses": lost, "wins": 7}, seat=seat, **games)
+        for seat, lost in (("first", 0), ("second", losses))
+    ]
+    # losses of something else
+    other = rows_over(episodes, {"losses": 50}, opponent="own teacher", seat="second")
+    rows = pd.concat([*parts, other]).fillna("")
+
+    def said(**more):
+        return values(snapshot_tables.in_training(rows, extra=300, **more))
+
+    found = {frozenset(["convergence_games"]): 500, frozenset(["converged"]): 100.0}
+    assert said(cap=700) == found
+    assert of(said(cap=700, allowed=1), "convergence_games") == 300
+    assert of(said(cap=400), "converged") == 0.0
+    forgiving = said(cap=700, allowed=1, variant="one loss")
+    assert of(forgiving, "convergence_games", "one loss") == 300
+    assert snapshot_tables.in_training(other, cap=700) == []
 
 
 def test_stability_is_the_first_game_after_which_the_running_share_stays():
@@ -114,10 +151,10 @@ SOME = [300, 200, 100, 400, 500, 600, 700, 800, 900, 5000]
     ],
 )
 def test_a_row_of_convergence_names_censored_runs_and_teachers(values, cap, shown):
-    rows = [("arm", k, "convergence_games", min(at, cap)) for k, at in enumerate(values)]
-    rows += [("arm", k, "converged", 100.0 * (at <= cap)) for k, at in enumerate(values)]
-    rows += [("arm", k, "teacher:converged", 100.0 * (k > 0)) for k in range(2)]
-    found = long([(*row[:2], 1, *row[2:]) for row in rows])
+    rows = [("", k, "convergence_games", min(at, cap)) for k, at in enumerate(values)]
+    rows += [("", k, "converged", 100.0 * (at <= cap)) for k, at in enumerate(values)]
+    rows += [("teacher", k, "converged", 100.0 * (k > 0)) for k in range(2)]
+    found = long(rows, "player run measure value").assign(arm="arm", episode=1)
     row = snapshot_tables.by_teacher(found, ["arm"], {"arm": cap}, {"arm": 0}, 100).iloc[0]
     assert tuple(row)[:6] == ("arm", "1 of 2", "-", *shown)
 
@@ -168,6 +205,34 @@ def test_tournament_counts_points_as_the_paper_does():
         second = [(first["losses", b, a], first["draws", b, a]) for b in names]
         assert both[a] == first["points", a, None] + sum(3 * w + d for w, d in second)
     assert first["distinct", "M_det", "M_det"] == 1 and first["distinct", "R", "R"] > 20
+
+
+def test_a_tournament_is_shown_with_means_over_runs_of_its_last_results():
+    episodes, tables = (100, 400), []
+    for run, episode in product(range(2), episodes):
+        rows = [
+            (a, b, "first", "", what, len(a) + 10 * len(b) + run)
+            for a, b, what in product(snapshots.PLAYERS, snapshots.PLAYERS, (*OUTCOMES, "distinct"))
+        ]
+        for variant, k in product(("", "own N"), range(2)):
+            points = 100 * (run + 1) + 1000 * k + (7 if variant else 0)
+            seat = "" if k else "first"
+            rows += [(a, "", seat, variant, "points", points) for a in snapshots.PLAYERS]
+        table = long(rows, "player opponent seat variant measure value")
+        tables.append(table.assign(arm="twin", run=run, episode=episode))
+        tables[-1]["value"] += 500 * (episode == 100)  # not the last one
+    table = pd.concat(tables, ignore_index=True)
+    shown = snapshot_tables.crosstable(table, "twin")
+    assert (
+        shown.loc["R", "M_Ndet"] == "62 : 62 : 62" and shown.loc["M_det", "Q-50"] == "46 : 46 : 46"
+    )
+    assert list(shown.index) == list(snapshots.PLAYERS) == list(shown.columns)[:5]
+    assert set(shown["Points"]) == {"150"} and set(shown["both seats"]) == {"1,150"}
+    other = snapshot_tables.crosstable(table, "twin", variant="own N")
+    assert set(other["R"]) == {"-"} and set(other["Points"]) == {"157"}
+    assert (snapshot_tables.crosstable(table, "nobody") == "-").all(axis=None)
+    distinct = snapshot_tables.distinct_games(table, "twin").data
+    assert distinct.loc["R", "M_Ndet"] == 61.5
 
 
 def test_players_have_the_names_of_the_paper_and_need_no_snapshots_of_their_own():
