@@ -18,7 +18,6 @@ from ...reports.summaries import PANEL, intervals, logged
 from ...results import select
 from ...stats import printed, together
 from ..claims import load
-from .wrapper_tables import along
 from .wrapping import versions
 
 WRAPPED, PERFECT, ALONE, SEARCH = "TCL-wrap", "AB-DL", "TCL-base", "MCTS"
@@ -147,9 +146,11 @@ def table_2(finals, arm, perfect, caption):
 
 def won_by_agents(finals, arms):
     """Return how many of a hundred matches each agent wins as first player, and as second."""
-    firsts = [(player, other) for player in (ALONE, WRAPPED) for other in (*TOURNAMENTS, SEARCH)]
-    wanted = {f"{player} v {other}": ("won", player, other) for player, other in firsts}
-    wanted |= {f"{player}, second v {SEARCH}": ("lost", SEARCH, player) for player, _ in firsts}
+    others, wanted = (*TOURNAMENTS, SEARCH), {}
+    for player in (ALONE, WRAPPED):
+        wanted |= {f"{player} v {other}": ("won", player, other) for other in others}
+    for player in (ALONE, WRAPPED):
+        wanted[f"{player}, second v {SEARCH}"] = ("lost", SEARCH, player)
     own = finals[finals["arm"].isin(list(arms))]
     found = {
         name: select(own, measure=what, player=player, opponent=opponent, seat="first")
@@ -181,7 +182,7 @@ def draw_ranking(finals):
     won = select(finals[finals["arm"] == ALONE], measure=WON, player=...)
     groups = won.groupby("player", observed=True)["value"]
     ours = intervals([(player, "ours", values) for player, values in groups], PANEL)
-    claims = [c for c in load("scheiermann2022").claims if c.select.get("measure") == WON]
+    claims = [c for c in load("scheiermann2022").claims if (c.select or {}).get("measure") == WON]
     paper = [(c.select["player"], "paper", 0, *[c.value] * 3) for c in claims]
     stored = []
     for cells in stored_cells().values():
@@ -197,9 +198,10 @@ def draw_second(finals, arms):
     """Draw Fig. 6: win rates as second player against MCTS, of wrapped agents and perfect ones."""
     # arms: those whose agents are shown, of which ALONE meets the perfect players, too
     of_second = {"measure": "win_rate", "opponent": SEARCH, "seat": "second", "iterations": ...}
-    wrapped = along(select(finals[finals["arm"].isin(arms)], **of_second), "iterations")
+    wrapped = select(finals[finals["arm"].isin(arms)], **of_second)
     names = {arm: arm.replace(ALONE, WRAPPED) for arm in arms}
-    parts, iterations = [wrapped.replace({"arm": names})], sorted(set(wrapped["episode"]))
+    parts = [wrapped.replace({"arm": names})]
+    iterations = sorted({int(n) for n in wrapped["iterations"]})
     own = finals[finals["arm"] == ALONE]
     for perfect in TOURNAMENTS:
         pair = {"player": SEARCH, "opponent": perfect, "seat": "first"}
@@ -207,12 +209,13 @@ def draw_second(finals, arms):
             select(own, measure=outcome, **pair).set_index("run")["value"]
             for outcome in ("lost", "drawn")
         )
-        flat = pd.concat(dict.fromkeys(iterations, lost + drawn / 2), names=["episode"])
+        rates_of = dict.fromkeys(iterations, lost + drawn / 2)
+        flat = pd.concat(rates_of, names=["iterations"]) if rates_of else lost
         parts.append(flat.reset_index().assign(arm=perfect))
     rows = pd.concat([part for part in parts if len(part)] or parts)
     look = {"title": "ConnectFour: TCL-wrap as second player against MCTS", "score_axis": False}
     label = "iterations of the search around the agent before each move (0: TCL-base alone)"
-    look["xlabel"] = label
+    look |= {"x": "iterations", "xlabel": label}
     picture, data = learning_curves(rows, [*names.values(), *TOURNAMENTS], **look)
     axes = picture.axes[0]
     axes.set_xscale("symlog", linthresh=10)  # half of the points lie below 100

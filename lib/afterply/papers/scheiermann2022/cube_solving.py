@@ -222,14 +222,15 @@ def draw_iterations(finals):
     parts, styles = [], {}
     for (c_puct, study), (marker, line) in marks.items():
         arm, how = f"{TITLES[study]}, c_puct {c_puct}", {} if c_puct == 1 else {"c_puct": c_puct}
-        alone = select(finals[study], measure="solved_rate")
+        alone = select(finals[study], measure="solved_rate").assign(iterations=0)
         wrapped = select(finals[study], measure="solved_rate", iterations=..., **how)
-        parts += [alone.assign(arm=arm, episode=0), along(wrapped, "iterations").assign(arm=arm)]
+        parts += [alone.assign(arm=arm), wrapped.assign(arm=arm)]
         color = "#0077bb" if study == "cube2" else "#cc3311"
         styles[arm] = {"color": color, "marker": marker, "linestyle": line}
     look = {"title": "Rubik's cubes solved within 20 twists, by iterations of the search"}
     look["xlabel"] = "iterations of the search before each twist (0 = TCL-base)"
-    return learning_curves(pd.concat(parts), [*styles], styles=styles, **LOOK, **look)
+    look |= {"x": "iterations", "styles": styles}
+    return learning_curves(pd.concat(parts), [*styles], **LOOK, **look)
 
 
 def lines_of(final):
@@ -255,15 +256,15 @@ def draw_solved(study, final, what, fewest=0, log=None):
         if fewest:
             cubes = select(final, measure="cubes", **how, **{what: ...}).groupby(what)["value"]
             rows = rows[rows[what].map(cubes.sum()) >= fewest]
-        parts.append(along(rows, what).assign(arm=line))
+        parts.append(rows.assign(arm=line))
     logs = {f"{line}, original": log[agent] for line, agent in LOGGED.items()} if log else {}
     styles = {line: STYLES[k % len(STYLES)] | {"linestyle": "-"} for k, line in enumerate(lines)}
     for line in LOGGED:
         styles[f"{line}, original"] = styles.get(line, STYLES[6]) | {"linestyle": ":"}
     look = {"title": f"{TITLES[study]} cubes solved within 20 twists", "styles": styles}
     look["xlabel"] = "scrambling twists" if what == "twists" else "twists from solved, exactly"
-    rows = with_logs(pd.concat(parts), logs)
-    return learning_curves(rows, [*lines, *logs], logs=[*logs], **LOOK, **look)
+    rows = with_logs(pd.concat(parts), logs, what)
+    return learning_curves(rows, [*lines, *logs], x=what, logs=[*logs], **LOOK, **look)
 
 
 def far_and_near(final, iterations):

@@ -27,16 +27,11 @@ PRINTED = {  # iterations, games of a training -> hours; some are printed as day
 Trained = namedtuple("Trained", "seconds milliseconds")
 
 
-def along(rows, column):
-    """Return rows whose place on a figure's axis is a column of theirs, such as the level."""
-    return rows.assign(episode=rows[column].astype("int64") if column in rows else 0)
-
-
 def draw_ladder(rows, arms, program, title, logs, styles):
     """Draw win rates by `level` of an engine; logs: arm -> {level: the authors' rate}."""
-    look = {"score_axis": False, "logs": list(logs), "styles": styles}
+    look = {"score_axis": False, "logs": list(logs), "styles": styles, "x": "level"}
     look |= {"title": f"Othello against {program}: {title}", "xlabel": f"level of {program}"}
-    return learning_curves(with_logs(along(rows, "level"), logs), [*arms, *logs], **look)
+    return learning_curves(with_logs(rows, logs, "level"), [*arms, *logs], **look)
 
 
 def _against_alone(rows, columns):
@@ -102,10 +97,10 @@ def overview(rated, scored, games, iterations, searches, cubes):
         parts.append((f"2048, scale {scale:,}", "points of a game", wide))
         parts.append(("", "gain in percent of the points alone", gain))
     for name, rows in cubes.items():
-        of = [None, *iterations]
-        wide = _wide({n: select(rows, measure="solved_rate", iterations=n) for n in of})
+        of = {n: columns_of(n) for n in (0, *iterations)}
+        wide = _wide({n: select(rows, measure="solved_rate", **how) for n, how in of.items()})
         parts.append((name, "solved cubes in percent", wide))
-        parts.append(("", "gain in percentage points", wide.sub(wide.iloc[:, 0], axis=0)))
+        parts.append(("", "gain in percentage points", wide.sub(wide[0], axis=0)))
     rows = [
         (*names, len(wide), *map(in_words, wide.T.values)) for *names, wide in parts if len(wide)
     ]
@@ -123,13 +118,13 @@ def in_words(values):
     return with_interval(mean, low, high, decimals=0) if several else fixed(mean, 0)
 
 
-def move_times(runs, results, printed):
+def move_times(runs, printed):
     """Return the CPU milliseconds of a move of each player, as a page shows them.
 
     The ratio to the tree search is the better one: the agent alone is asked from Python, which
     takes a good part of its time. printed: player -> milliseconds (Table IV).
     """
-    per_run = seconds(ALONE, runs, results)
+    per_run = seconds(ALONE, runs)
     players = [player for player in per_run if player not in (TRAINING, ALL_OF_IT)]
     found = ((player, [1000 * spent for spent in per_run[player].values()]) for player in players)
     table = intervals(found, ["player", "agents", "ours, ms", "95% low", "95% high"])
@@ -150,10 +145,10 @@ def training_time(runs) -> Trained | None:
     return Trained(mean, 1000 * mean / own["moves"].mean()) if len(own) else None
 
 
-def training_factors(runs, results, printed):
+def training_factors(runs, printed):
     """Return what a training whose moves are searched would cost, as a multiple (Table III)."""
     # every move is made as before and searched besides; printed: player -> factor
-    per_run, rows = seconds(ALONE, runs, results), []
+    per_run, rows = seconds(ALONE, runs), []
     for player in (name for name in per_run if name.startswith("Wrapped")):
         ratio, number = ratio_of_means(per_run, player, TRAINING)
         if number:

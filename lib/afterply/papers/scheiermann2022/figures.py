@@ -1,0 +1,194 @@
+"""The figures of [scheiermann2022] that pages show, each a function of the studies by name.
+
+A function returns the figure, its numbers, how to read it, and perhaps the arms that it shows. All
+that it needs is in the studies, in the files of ``data/logs``, or here.
+"""
+
+import math
+from functools import partial
+
+import pandas as pd
+
+from ...reports.figures import arm_style
+from ...reports.summaries import finals, logged
+from ...results import select
+from ..claims import load
+from .connect4_tournament import ALONE, draw_ranking, draw_second
+from .cube_solving import TITLES, draw_iterations, draw_solved
+from .wrapper_tables import draw_ladder
+
+OTHELLO, CONNECT4, SEARCHED_TRAINING = "othello-wrapper", "connect4-wrapper", "mcts-in-training"
+PROGRAMS = {"Rhino": "gtp-rhino", "Edax": "Edax"}
+# the players of Fig. 4: columns of their results, and look
+FIG_4 = {
+    "TCL-wrap": ({"iterations": ...}, "#cc3311", "o"),
+    "TCL-base": ({}, "#0077bb", "s"),
+    "MCTS-10k": ({"player": "MCTS", "iterations": ...}, "#009988", "^"),
+}
+# columns that a study without some of its results lacks
+EMPTY = dict.fromkeys(("player", "opponent", "seat", "variant"), "")
+EMPTY |= dict.fromkeys(("iterations", "c_puct", "level", "twists", "distance"), math.nan)
+DOTTED = {"linestyle": ":", "markerfacecolor": "white"}
+# of Figs 8 to 10, where agents of Fig. 4 stand beside the others
+LEVELS = {"Rhino": [1, 2, 3, 4, 5, 6, 7], "Edax": [1, 2, 3, 4, 5, 6, 7, 8, 9]}
+BESIDE = "TCL-wrap after 250,000 games"
+
+
+def last_results(study):
+    """Return the results of the last episode of each arm, with columns that none of them fills."""
+    table = finals(study.table())
+    return table.assign(**{name: empty for name, empty in EMPTY.items() if name not in table})
+
+
+def othello(studies, engine):
+    """Draw Fig. 4: Othello against the levels of an engine."""
+    last, log = last_results(studies[OTHELLO]), logged("scheiermann2022")["othello"]["edax"]
+    rows, styles = last[:0], {}
+    of = {"measure": "win_rate", "opponent": engine, "level": ...}
+    for arm, (columns, color, marker) in FIG_4.items():
+        rows = _below(rows, select(last, **of, **columns).assign(arm=arm))
+        styles[arm] = {"color": color, "marker": marker, "linestyle": "-"}
+        styles[f"{arm}, original"] = styles[arm] | DOTTED
+    logs = {f"{arm}, original": log[arm] for arm in FIG_4} if engine == "Edax" else {}
+    title = "search at test time, the agent alone, search alone"
+    captions = {
+        "Edax": "Win rate against the levels of Edax, mean over agents with 95% intervals, each"
+        " agent in both roles once. Dotted lines with open markers: result files of the original"
+        " (40 matches a level), which are near Fig. 4 but not its values. Above the dashed line a"
+        " player wins more than half.",
+        "Rhino": "The same against levels of gtp-rhino, which are no levels of Edax: mean over"
+        " agents with 95% intervals, each agent in both roles once.",
+    }
+    picture, data = draw_ladder(rows, [*FIG_4], PROGRAMS[engine], title, logs, styles)
+    picture.axes[0].axhline(50, color="#5c5c5c", linewidth=1, linestyle="--")
+    return picture, data, captions[engine]
+
+
+def connect4_ranking(studies):
+    """Draw the last column of Table II: the rates of games won."""
+    return (
+        *draw_ranking(last_results(studies[CONNECT4])),
+        "Rate of games won by each of the four players in the tournament, a tie as half a game:"
+        " mean over agents, from three on with 95% intervals (two players have no training: their"
+        " spread comes from the agents they meet and from their own chance), the paper's last"
+        " column of Table II, and the same of the four tournaments that the authors stored, each"
+        " of one agent.",
+    )
+
+
+def connect4_second(studies):
+    """Draw Fig. 6: ConnectFour as second player against MCTS."""
+    study, software = studies[CONNECT4], load("scheiermann2022").reading("software-connect4")
+    arms = [arm for arm in (ALONE, software.arms[ALONE]) if arm in study.arms]
+    return (
+        *draw_second(last_results(study), arms),
+        "Win rate as second player against MCTS (a tie as half a game): the wrapped agent by"
+        " iterations of its search, at 0 the agent alone, and the perfect player: AB-DL, and"
+        " AB-DL-8 with the original's gap in the opening. Mean over agents with 95% intervals (the"
+        " paper's bars are standard deviations of 5 runs). Their level is that of their hundred"
+        " matches of Table II. The paper: above 80% with 50 to 100 iterations, near 100% from 500"
+        " on; AB-DL 80% wins. The arm as the original software is exploratory.",
+    )
+
+
+def last_of_text(study):
+    """Return the last results of the agents of the paper's text."""
+    last = last_results(study)
+    return last[last["arm"] == ALONE]
+
+
+def missing_of_both(studies):
+    """Return what is missing of the 2x2x2; what is missing of the 3x3x3 follows in a caption."""
+    other = studies["cube2"].unfinished()
+    after = " 3x3x3:" if studies["cube3"].unfinished() else ""
+    return (f" 2x2x2: {other}" if other else "") + after
+
+
+def cube_iterations(studies):
+    """Draw Fig. 7 (a): solved cubes by iterations."""
+    return (
+        *draw_iterations({name: last_of_text(studies[name]) for name in TITLES}),
+        "Share of solved cubes, scrambled by 11 to 13 twists (2x2x2) and 7 to 9 twists (3x3x3):"
+        " mean over agents with 95% intervals. Dotted: with c_puct 10, with which the original's"
+        " stored results were made (D6)." + missing_of_both(studies),
+    )
+
+
+def cube_twists(studies, name):
+    """Draw Fig. 7 (b): solved cubes by scrambling twists."""
+    log = logged("scheiermann2022")[name]
+    return (
+        *draw_solved(name, last_of_text(studies[name]), "twists", log=log),
+        f"Share of solved {TITLES[name]} cubes by the number of scrambling twists: mean over agents"
+        " with 95% intervals, as in Fig. 7 (b). Dotted: the original's result files (1,000"
+        " iterations, c_puct 10).",
+    )
+
+
+def trained_arms(study):
+    """Return the trainings of Figs 8 to 10, with a search or without: W0, W100, ..."""
+    return [arm for arm in study.arms if arm.startswith("W")]
+
+
+def searched(studies, engine, number=None):
+    """Draw Figs 8 to 10, or one of them: agents trained with search and without, by level."""
+    study = studies[SEARCHED_TRAINING]
+    every = trained_arms(study)
+    # W and the iterations; the first is that of the paper, W100
+    numbers = [arm for arm in every if arm != "W0" and arm[1:].isdigit()]
+    first = numbers[0] if numbers else "W100"
+    figures = {
+        None: (every, "trained with search, or without"),
+        8: ([first, f"{first}, equal time", *numbers], "about the same time of training"),
+        9: (["W0", first, f"{first} by visits", *_deeper(every, first)], _games(study, "W0")),
+        10: (["W0, long", f"{first}, long"], _games(study, "W0, long")),
+    }
+    wanted, title = figures[number]
+    arms, last = [arm for arm in dict.fromkeys(wanted) if arm in every], last_results(study)
+    of = {"measure": "win_rate", "opponent": engine, "level": LEVELS[engine], "iterations": ...}
+    rows = select(last[last["arm"].isin(arms)], **of)
+    if OTHELLO in studies:
+        rows = _below(rows, select(last_results(studies[OTHELLO]), **of).assign(arm=BESIDE))
+    log = logged("scheiermann2022")["othello"]["edax"]
+    both = ("TCL-wrap", "W100") if engine == "Edax" else ()
+    logs = {f"{arm} after 250,000 games, original": log[arm] for arm in both}
+    looks = {arm: arm_style(arm, [*every, BESIDE]) for arm in [*every, BESIDE]}  # as in the others
+    program = PROGRAMS[engine]
+    picture, data = draw_ladder(rows, [*arms, BESIDE], program, title, logs, looks)
+    dotted = " Dotted: result files of the original software (40 matches a level)." if logs else ""
+    return (
+        picture,
+        data,
+        f"Win rate against levels of {program}, each agent in both roles once, all with the search"
+        f" at test time: mean over agents with 95% intervals. {BESIDE}: trained without search, the"
+        f" agents of notebook 20.{dotted}",
+        arms,
+    )
+
+
+def _deeper(arms, first):
+    """Return the arms of as many games with a deeper search: W1000 after 12,000 games."""
+    return [arm for arm in arms if " after " in arm and not arm.startswith(f"{first} ")]
+
+
+def _games(study, arm):
+    return f"{study.arms[arm][0].job.episodes:,} games of training" if arm in study.arms else ""
+
+
+def _below(rows, more):
+    return pd.concat([part for part in (rows, more) if len(part)] or [rows])
+
+
+FIGURES = {
+    "othello-wrapper-edax": partial(othello, engine="Edax"),
+    "othello-wrapper-rhino": partial(othello, engine="Rhino"),
+    "connect4-wrapper-second": connect4_second,
+    "connect4-wrapper-ranking": connect4_ranking,
+    "cube3-iterations": cube_iterations,
+    "cube2-twists": partial(cube_twists, name="cube2"),
+    "cube3-twists": partial(cube_twists, name="cube3"),
+    "mcts-in-training-edax": partial(searched, engine="Edax"),
+    "mcts-in-training-rhino-8": partial(searched, engine="Rhino", number=8),
+    "mcts-in-training-rhino-9": partial(searched, engine="Rhino", number=9),
+    "mcts-in-training-rhino-10": partial(searched, engine="Rhino", number=10),
+}
