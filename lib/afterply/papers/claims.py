@@ -191,10 +191,13 @@ class Reading:
     not_run: str = ""  # why it has no arm, or why its arms are not planned
 
     def speaks_of(self, claim) -> bool:
-        """Whether one of its arms answers a claim that is a target."""
+        """Whether one of its arms, or other columns, answer a claim that is a target."""
         places = {claim.place.get("table"), claim.place.get("section")}
         here = not self.tables or bool(places & set(self.tables))
-        return claim.target and claim.study == self.of and claim.arm in self.arms and here
+        if not (claim.target and claim.study == self.of and claim.arm in self.arms and here):
+            return False
+        asked = {"study": claim.study, "arm": claim.arm, "select": claim.select}
+        return not asked.items() <= self.answer(claim).items()
 
     def answer(self, claim) -> dict:
         """Return which arm and columns answer a claim in this reading."""
