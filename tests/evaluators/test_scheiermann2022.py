@@ -12,9 +12,16 @@ from afterply import games, players
 from afterply.evaluators import Matches
 from afterply.networks.ntuple import Network
 from afterply.papers.scheiermann2022 import connect4_tournament as tournament
-from afterply.papers.scheiermann2022 import wrapper_tables, wrapping
-from afterply.papers.scheiermann2022.cube_solving import FAR, Solved, distances, near, scramble
-from afterply.results import attach, select
+from afterply.papers.scheiermann2022 import figures, wrapper_tables, wrapping
+from afterply.papers.scheiermann2022.cube_solving import (
+    FAR,
+    Solved,
+    distances,
+    near,
+    ratio,
+    scramble,
+)
+from afterply.results import joined, select
 from oracles.cube_play import after, inverse, random_twists
 
 KNOWN_2 = [1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644]
@@ -33,10 +40,15 @@ def nearness(game, state):
     return 1.0 - 0.04 * distances(game, following)
 
 
+def results(rows, **place):
+    """A table of the rows of an evaluator, at one place."""
+    place = {"study": "", "arm": "TCL-base", "run": 0, "episode": 9} | place
+    return joined([pd.DataFrame([place | row for row in rows])])
+
+
 def numbers(found, **columns):
     """The values of the rows of an evaluator whose columns are as given, in their order."""
-    table = attach(pd.DataFrame(found)[["value"]].assign(row=range(len(found))), found)
-    return select(table, **columns)["value"].tolist()
+    return select(results(found), **columns)["value"].tolist()
 
 
 def maximum(game, state):
@@ -192,14 +204,14 @@ def test_cells_of_the_tournament_are_a_hundred_matches_and_rates_need_every_pair
     assert sum(rates.values()) == pytest.approx(150.0) and rates["TCL-base"] == min(rates.values())
     shares = dict(zip(tournament.OUTCOMES, (60.0, 20.0, 20.0), strict=True))
     rows = [
-        {"measure": outcome, "player": a, "opponent": b, "seat": "first", "episode": 9, "value": v}
+        {"measure": outcome, "player": a, "opponent": b, "seat": "first", "value": v}
         for a, b in tournament.PAIRS
         for outcome, v in shares.items()
     ]
-    won = tournament.rates(pd.DataFrame(rows))
+    won = tournament.rates(results(rows))
     assert [row["player"] for row in won] == list(tournament.NAMES)
     assert {row["value"] for row in won} == {50.0} and {len(row) for row in won} == {3}
-    assert tournament.rates(pd.DataFrame(rows[:-1])) == []
+    assert tournament.rates(results(rows[:-1])) == []
 
 
 def test_start_positions_differ():
@@ -209,33 +221,145 @@ def test_start_positions_differ():
 
 
 def test_halves_of_the_search_are_mean_differences():
-    labels = wrapper_tables.part_labels(20)  # both, priors only, values only, neither
+    points = (100.0, 30.0, 80.0, 20.0)  # both, priors only, values only, neither
+    parts = wrapper_tables.parts_of(20)
     rows = [
-        ("nim", run, f"elo:{label}", points)
-        for run in range(2)
-        for label, points in zip(labels, (100.0, 30.0, 80.0, 20.0), strict=True)
+        {"measure": "elo", "opponent": "agent", **columns, "value": value}
+        for columns, value in zip(parts.values(), points, strict=True)
     ]
-    last = pd.DataFrame(rows, columns=["arm", "run", "metric", "value"])
+    last = joined([results(rows, arm="nim", run=run) for run in range(2)])
     found = wrapper_tables.halves(last, 20).set_index("of the agent")["rating difference"]
     assert found.to_dict() == {"priors": 15.0, "values": 65.0}
+    gained = wrapper_tables.gains(last, parts).set_index("series")["mean"]
+    assert tuple(gained[list(parts)]) == points
+
+
+def test_a_ratio_needs_both_rates_of_the_last_episode():
+    alone = {"measure": "solved_rate", "value": 20.0}
+    wrapped = alone | {"iterations": 5, "value": 50.0}
+    early = results([alone | {"value": 10.0}], episode=1)
+    both = joined([early, results([alone, wrapped])])
+    assert ratio(both, 5) == {"solved_rate_ratio": 2.5}
+    assert ratio(both, 6) == ratio(early, 5) == {}
+    assert ratio(results([alone | {"value": 0.0}, wrapped]), 5) == {}
 
 
 # What the search costs
 
 
 def test_costs_of_moves_and_of_searched_trainings():
-    rows = [(run, f"moves of {player}", cost) for run in (0, 1) for player, cost in COSTS]
-    runs = pd.DataFrame(rows, columns=["run", "evaluator", "cpu_seconds"]).assign(kind="eval")
+    rows = [(run, f"moves of {player}", cost, 10.0) for run in (0, 1) for player, cost in COSTS]
+    runs = pd.DataFrame(rows, columns=["run", "evaluator", "cpu_seconds", "moves"])
     training = {"kind": "train", "run": 0, "evaluator": "", "cpu_seconds": 9.0, "moves": 90.0}
-    runs = pd.concat([runs, pd.DataFrame([training])]).assign(arm="TCL-base")
-    table = [(run, f"moves:{player}") for run in (0, 1) for player, _ in COSTS]
-    table = pd.DataFrame(table, columns=["run", "metric"]).assign(arm="TCL-base", value=10.0)
-    shown = wrapper_tables.move_times(runs, table, {"alone": 0.4, "Wrapped-5": 10.0})
+    runs = pd.concat([runs.assign(kind="eval"), pd.DataFrame([training])]).assign(arm="TCL-base")
+    shown = wrapper_tables.move_times(runs, {"alone": 0.4, "Wrapped-5": 10.0})
     times = shown.data.set_index("player")
     assert times["ours, ms"].to_dict() == {"Wrapped-5": 50.0, "alone": 1.0, "MCTS-10": 25.0}
     row = times.loc["Wrapped-5"]
     assert row["times MCTS, ours"] == 2.0 and np.isnan(row["times MCTS, paper"])
     assert row["times the agent alone, ours"] == 50.0 and row["times the agent alone, paper"] == 25
     assert wrapper_tables.training_time(runs) == (9.0, 100.0)
-    factors = wrapper_tables.training_factors(runs, table, {"Wrapped-5": 30})
+    factors = wrapper_tables.training_factors(runs, {"Wrapped-5": 30})
     assert factors.data.values.tolist() == [["Wrapped-5", 1.5, 30.0]]  # by the agent with both
+
+
+# Figures
+
+
+class Recorded:
+    """A study as its figures read it."""
+
+    def __init__(self, rows=(), arms=("TCL-base",), episodes=12_000):
+        job = SimpleNamespace(episodes=episodes)
+        self.arms = {arm: [SimpleNamespace(job=job)] for arm in arms}
+        places = [{"arm": arm, "run": run} for arm in arms for run in range(2)]
+        self.rows = [results(rows, **place) for place in places if rows]
+
+    def table(self):
+        columns = ["study", "arm", "run", "episode", "measure", "value"]
+        return joined(self.rows or [pd.DataFrame(columns=columns)])
+
+    def unfinished(self, arms=None):
+        return "Unfinished."
+
+
+def studies_with(**rows):
+    """The studies of the paper, with some results."""
+    trained = ("W0", "W5", "W5 by visits", "W8", "W8 after 12,000 games", "W0, long", "no search")
+    return {
+        "othello-wrapper": Recorded(rows.get("othello", ())),
+        "connect4-wrapper": Recorded(rows.get("connect4", ())),
+        "cube2": Recorded(rows.get("cubes", ())),
+        "cube3": Recorded(rows.get("cubes", ())),
+        "mcts-in-training": Recorded(rows.get("trained", ()), trained),
+    }
+
+
+@pytest.mark.parametrize("name", figures.FIGURES)
+def test_a_figure_of_studies_without_results_has_no_numbers_of_ours(name):
+    _, data, caption, *_ = figures.FIGURES[name](studies_with())
+    of = data.get("kind", data.get("series"))
+    assert "ours" not in set(of) and caption.endswith((".", ":"))
+
+
+def rate(value, **columns):
+    return {"measure": "win_rate", "value": value, **columns}
+
+
+def test_the_three_players_of_figure_4_are_told_apart():
+    of = {"opponent": "Rhino", "level": 1}
+    rows = [rate(10.0, **of), rate(90.0, **of, iterations=100), rate(1.0, opponent="Bench")]
+    rows.append(rate(20.0, **of, iterations=70, player="MCTS"))
+    _, data, _ = figures.othello(studies_with(othello=rows), "Rhino")
+    found = {line.arm: (line.level, line.runs, line.mean) for line in data.itertuples()}
+    assert found == {"TCL-wrap": (1, 2, 90), "TCL-base": (1, 2, 10), "MCTS-10k": (1, 2, 20)}
+
+
+@pytest.mark.parametrize(
+    "number, arms, title",
+    [
+        (8, ["W5", "W8"], "about the same time"),
+        (9, ["W0", "W5", "W5 by visits", "W8 after 12,000 games"], ": 12,000 games of training"),
+        (10, ["W0, long"], ": 12,000 games of training"),
+    ],
+)
+def test_agents_of_another_study_stand_beside_searched_trainings(number, arms, title):
+    of = {"opponent": "Rhino", "iterations": 100}
+    levels = [rate(50.0, **of, level=1), rate(7.0, **of, level=9), rate(1.0, opponent="Bench")]
+    studies = studies_with(othello=levels, trained=levels[:1])
+    picture, data, _, shown = figures.searched(studies, "Rhino", number)
+    assert shown == arms and title in picture.axes[0].get_title()
+    beside = "TCL-wrap after 250,000 games"
+    assert data["arm"].tolist() == [*arms, beside] and set(data["level"]) == {1}  # 9 is too slow
+    del studies["othello-wrapper"]
+    assert beside not in set(figures.searched(studies, "Rhino", number)[1]["arm"])
+
+
+def test_a_perfect_player_has_the_same_rate_at_all_iterations_of_figure_6():
+    second = {"opponent": "MCTS", "seat": "second"}
+    rows = [rate(40.0, **second, iterations=0), rate(80.0, **second, iterations=50)]
+    pair = {"player": "MCTS", "opponent": "AB-DL", "seat": "first"}
+    cells = zip(tournament.OUTCOMES, (10.0, 20.0, 70.0), strict=True)
+    rows += [{"measure": outcome, **pair, "value": value} for outcome, value in cells]
+    _, data, _ = figures.connect4_second(studies_with(connect4=rows))
+    found = [(line.arm, line.iterations, line.mean) for line in data.itertuples()]
+    perfect = [("AB-DL", 0, 80), ("AB-DL", 50, 80)]
+    assert found == [("TCL-wrap", 0, 40), ("TCL-wrap", 50, 80), *perfect]
+
+
+def test_lines_of_figure_7_are_told_apart_by_search_and_constant():
+    at = {"measure": "solved_rate"}
+    rows = [at | {"value": 10.0}, at | {"iterations": 5, "value": 20.0}]
+    rows += [at | {"iterations": 5, "c_puct": 10, "value": 30.0}]
+    rows += [row | {"twists": 3, "value": row["value"] + 1} for row in rows]
+    rows += [at | {"iterations": 5, "variant": "path-rewards", "value": 99.0}]
+    studies = studies_with(cubes=rows)
+    _, data, _ = figures.cube_iterations(studies)
+    usual, ten = ((0, 10.0), (5, 20.0)), ((0, 10.0), (5, 30.0))
+    for name in ("2x2x2", "3x3x3"):
+        for c_puct, expected in ((1, usual), (10, ten)):
+            own = data[data["arm"] == f"{name}, c_puct {c_puct}"]
+            assert tuple(zip(own["iterations"], own["mean"], strict=True)) == expected
+    _, data, _ = figures.cube_twists(studies, "cube2")
+    own = data[data["kind"] == "ours"].set_index("arm")["mean"].to_dict()
+    assert own == {"TCL-base": 11, "5 iterations": 21, "5 iterations, c_puct 10": 31}
