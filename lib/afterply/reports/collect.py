@@ -90,7 +90,7 @@ def drawn(published, studies, directory):
                 continue
             caption = " ".join(studies[study].caption(caption, *arms).split())
             picture.save(figure, directory / "figures", name, data, caption)
-            drawn_by = function.__name__
+            drawn_by = getattr(function, "func", function).__name__  # of a partial
             yield SimpleNamespace(study=study, name=name, caption=caption, drawn_by=drawn_by)
 
 

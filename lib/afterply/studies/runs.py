@@ -276,8 +276,10 @@ def _resume(job, wanted, any_sources=False):
         own_sources = any_sources or meta["sources"] == sources_behind(job.game, job.learner)
         if not own_sources or not set(wanted) <= set(meta["curves"]):
             return session, nothing
-        session.load_state_dict(arrays)
         kept = {key: meta["curves"][key] for key in wanted}
+        if any(curve["points"] and "rows" not in curve["points"] for curve in kept.values()):
+            raise ValueError(f"{job.checkpoint}: its curve has no rows, it is of an earlier version")
+        session.load_state_dict(arrays)
         return session, {"cpu_seconds": meta["cpu_seconds"], "curves": kept}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         warnings.warn(f"{error}; {job.arm} run {job.run} starts from nothing", stacklevel=2)
