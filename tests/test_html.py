@@ -65,8 +65,8 @@ def widgets(game, folder):
 
 
 def a_figure(game, folder):
-    rows = {"arm": BAD, "run": [0, 1], "episode": 1, "metric": BAD, "value": [1.0, 2.0]}
-    return [], [figures.learning_curves(pd.DataFrame(rows), BAD, [BAD], title=BAD)[0].svg()]
+    rows = {"arm": BAD, "run": [0, 1], "episode": 1, "measure": BAD, "value": [1.0, 2.0]}
+    return [], [figures.learning_curves(pd.DataFrame(rows), [BAD], title=BAD)[0].svg()]
 
 
 def a_report(game, folder):

@@ -155,7 +155,8 @@ def select(table: pd.DataFrame, **columns) -> pd.DataFrame:
     for name in filling(table) + [name for name in PLACE if name in columns]:
         wanted &= _matches(table[name], columns.pop(name, None))
     # a column that no row has: nothing was measured that fills it
-    return table[wanted] if not any(map(_asked, columns.values())) else table[:0]
+    asked = [name for name, value in columns.items() if _asked(value)]
+    return table[:0].assign(**dict.fromkeys(asked, math.nan)) if asked else table[wanted]
 
 
 def _asked(value):

@@ -12,6 +12,7 @@ from test_report import fill, published
 
 from afterply.games import catalogue
 from afterply.reports import collect, pages, readings
+from afterply.studies import notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPARED = {".md", ".csv", ".svg", ".txt"}
@@ -74,27 +75,24 @@ def broken_links(read):
 def test_the_pages_of_a_small_report_are_whole(tmp_path):
     for name in ("data", "lib"):
         (tmp_path / name).symlink_to(ROOT / name)
-    fill(tmp_path / "reports" / "quick", "missing")
     folder = tmp_path / "reports" / "quick"
-    collect.build("quick", tmp_path / "reports", published())
+    studies = fill(folder, "missing")
+    collect.build("quick", studies, tmp_path / "reports", published())
     assert not faults(folder)
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    """The published report, built anew from its notebooks and data in a copy; else skipped."""
+    """The published report, built anew from the records and the executed notebooks in a copy."""
     published = ROOT / "reports" / "paper"
-    if not list((published / "data").glob("*.results.csv")):
-        pytest.skip("needs the tables of all studies: make reproduce")
     root = tmp_path_factory.mktemp("copy")
     for name in ("data", "lib", "notebooks"):
         (root / name).symlink_to(ROOT / name)
     folder = root / "reports" / "paper"
-    for name in ("data", "figures"):
-        shutil.copytree(published / name, folder / name)
+    folder.mkdir(parents=True)
     for path in (*published.glob("*.ipynb"), *published.glob("bench.*")):
         shutil.copy(path, folder)
-    return folder, collect.build("paper", root / "reports")
+    return folder, collect.build("paper", notebooks.collect(notebooks.find())[0], root / "reports")
 
 
 @pytest.mark.slow
@@ -126,7 +124,7 @@ def test_published_pages_that_need_no_run_are_those_of_today(name):
     given = {"games": catalogue.tables(), "groups": pages.correspondence()}
     kept = (ROOT / "reports" / "paper" / f"{name}.md").read_text(encoding="utf-8")
     page = pages.render(f"{name}.md", **given)
-    assert page.split() == kept.split(), "python -m afterply.reports.collect paper writes it"
+    assert page.split() == kept.split(), "python -m afterply.commands.reproduce report writes it"
 
 
 def test_a_text_stays_one_text_in_one_cell():

@@ -27,7 +27,10 @@ UNITS = {
 
 
 def compare(claims: Iterable[Claim], results: pd.DataFrame) -> pd.DataFrame:
-    """Return for each of `claims` what is printed, ours with interval, and the verdict."""
+    """Return for each of `claims` what is printed, ours with interval, and the verdict.
+
+    `results` is a table as of :meth:`afterply.studies.Study.table`.
+    """
     if lacking := [column for column in NEEDED if column not in results.columns]:
         raise ValueError(f"results lack the columns {lacking}; they need {NEEDED}")
     runs = by_columns(results)
