@@ -8,6 +8,8 @@ import pytest
 
 from afterply.players import optional
 
+# the notebooks train, as in the profile quick; without it they show the recorded runs
+os.environ.setdefault("AFTERPLY_PROFILE", "quick")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 TOUCHES_AN_ENGINE = ("players.perfect", "gtp.", ".connect4_")  # in a notebook's source
 

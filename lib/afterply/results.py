@@ -20,6 +20,8 @@ import pandas as pd
 
 # where a result stands, and what it is: never the name of a column of an evaluator
 PLACE = ("study", "arm", "run", "episode")
+# of an arm of one's own: the recorded arm that it changes
+LIKE = "like"
 # The columns of the evaluators of this package, in the order in which tables show them.
 COLUMNS = {
     "measure": "what is measured; the name says the unit, as in `MEASURES`",
@@ -92,7 +94,7 @@ def as_rows(found, name: str) -> tuple[list, list]:
 def _row(row) -> dict:
     columns = {name: _plain(value) for name, value in row.items() if name != "value"}
     columns = {name: value for name, value in columns.items() if _filled(value)}
-    if taken := set(PLACE) & set(columns):
+    if taken := {*PLACE, LIKE} & set(columns):
         raise ValueError(f"the column {min(taken)} is where a result stands")
     if not isinstance(columns.get("measure"), str):
         raise ValueError("a row needs a measure, a word")
@@ -137,7 +139,7 @@ def _shown(value):
 
 def filling(table: pd.DataFrame) -> list:
     """Return the columns of a table that say what was measured: all but its place and value."""
-    return [name for name in table.columns if name not in PLACE and name != "value"]
+    return [name for name in table.columns if name not in PLACE and name not in ("value", LIKE)]
 
 
 def filled(table: pd.DataFrame) -> list:
@@ -225,8 +227,9 @@ class Collected:
 def joined(tables: list) -> pd.DataFrame:
     """Return tables of results below each other; what one of them does not name is empty."""
     table = pd.concat(tables, ignore_index=True)
-    names = _in_order(name for name in table.columns if name not in PLACE and name != "value")
-    return _empty_filled(table[[*PLACE, *names, "value"]])
+    own = [name for name in (LIKE,) if name in table]
+    table = _empty_filled(table[[*PLACE, *_in_order(filling(table)), "value", *own]])
+    return table.fillna(dict.fromkeys(own, ""))
 
 
 def _in_order(names):

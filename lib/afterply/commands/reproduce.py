@@ -32,8 +32,8 @@ from ..reports import collect as report
 from ..reports.sources import duration
 from ..results import by_columns, in_words
 from ..studies import golden
-from ..studies.notebooks import PAPER_PROFILE, collect, find, folder, planned, profile_parameters
-from ..studies.profiles import NEVER_FROM_RECORDS
+from ..studies.notebooks import PAPER, collect, find, folder, planned, profile_parameters
+from ..studies.profiles import QUICK
 from ..studies.records import canonical, made_by, read, same_results, sources_behind
 from ..studies.runs import Run, where_to_work, work
 from ..studies.study import Study
@@ -289,10 +289,10 @@ def afresh(study: Study, arm: str, num: int, evaluators=()) -> pd.DataFrame:
 def _quick(*names) -> int:
     """Make everything from nothing at reduced scale: all notebooks, or the named ones."""
     began, paths = time.monotonic(), find(names)
-    for study in collect(paths, NEVER_FROM_RECORDS)[0]:
+    for study in collect(paths, QUICK)[0]:
         study.records.path.unlink(missing_ok=True)
     print(f"{len(paths)} notebooks at reduced scale, from nothing.", flush=True)
-    return _finish(NEVER_FROM_RECORDS, run_all(paths, NEVER_FROM_RECORDS), began, [])
+    return _finish(QUICK, run_all(paths, QUICK), began, [])
 
 
 def _reproduce(*names, repeats=REPEATS) -> int:
@@ -316,8 +316,8 @@ def _reproduce(*names, repeats=REPEATS) -> int:
     summary = [f"{made} missing run(s) were made.", *again]
     # two minutes, most of them for the reference and modules of pages: not without being asked
     summary += ["To play the agents of the report in a browser: make site"]
-    failed = run_all(paths, PAPER_PROFILE)
-    return max(_finish(PAPER_PROFILE, failed, began, summary), len(again) > 1)
+    failed = run_all(paths, PAPER)
+    return max(_finish(PAPER, failed, began, summary), len(again) > 1)
 
 
 def _finish(profile, failed, began, summary) -> int:
@@ -328,7 +328,7 @@ def _finish(profile, failed, began, summary) -> int:
     return 1 if failed else 0
 
 
-def _report(profile=PAPER_PROFILE) -> int:
+def _report(profile=PAPER) -> int:
     """Make the pages of a profile anew from the records; no notebook is run."""
     print(report.told(report.build(profile, collect(find(), profile)[0])))
     return 0
@@ -398,7 +398,7 @@ def _golden(write=False) -> int:
     return 0 if all(right) else 1
 
 
-def _notebook(name, *parameters, profile=NEVER_FROM_RECORDS, parent=0) -> int:
+def _notebook(name, *parameters, profile=QUICK, parent=0) -> int:
     """Run one notebook, with parameters ``name=value`` on top of the profile's.
 
     The commands for all of them give the number of their process as parent: it ends with that, and
@@ -410,7 +410,7 @@ def _notebook(name, *parameters, profile=NEVER_FROM_RECORDS, parent=0) -> int:
         return _run_here(path, profile)
     given = pairs(parameters, yaml.safe_load)
     stated = profile_parameters(path, profile, given)
-    if profile != NEVER_FROM_RECORDS:
+    if profile != QUICK:
         make_missing(planned(path, stated)[0], math.inf)
     return _run_here(path, profile, given) or _report(profile)
 

@@ -7,7 +7,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from ..papers.compare import UNITS
 from ..papers.verdicts import MIN_RUNS, REPRODUCED
-from ..results import filling, in_percent
+from ..results import LIKE, filling, in_percent
 from ..stats import Interval, mean_interval, plain
 from .picture import DARK, SETTINGS, SIZE, VERDICTS, Picture
 
@@ -19,6 +19,7 @@ LOOKS = (
 )
 # by position in the figure
 STYLES = [dict(zip(("color", "marker", "linestyle"), look, strict=True)) for look in LOOKS]
+OWN_COLOURS = ("#000000", "#aa3377", "#bbaa00")  # of arms of one's own
 BAND = Patch(color="#d9d9d9", label="margin")
 PRINTED = {"marker": "D", "color": DARK, "markerfacecolor": "white"}
 PLAIN = {"no difference": "#e4e4e4", "open": "#ffffff"}  # cells of a map of effects
@@ -89,6 +90,7 @@ def learning_curves(
     least and greatest value, where intervals are cut off, or None. logs: lines that are printed or
     logged by the authors. styles: line -> colour, marker and linestyle (default: by position).
     """
+    table, lines, own_styles = _with_own(table, list(lines), by, styles)
     data = curve_data(table, lines, by, x)
     data.insert(1, "kind", ["original" if line in logs else "ours" for line in data[by]])
     if possible:
@@ -98,7 +100,8 @@ def learning_curves(
     axes, extra = figure.add_subplot(), []
     for line in lines:
         own = data[data[by] == line].rename(columns={x: "x"})
-        _draw_curve(axes, own, line, arm_style(line, lines, styles), counted=line not in logs)
+        style = own_styles.get(line) or arm_style(line, lines, styles)
+        _draw_curve(axes, own, line, style, counted=line not in logs)
     last = data[x].max() if len(data) else 1
     for place, claim in enumerate(published):
         style, beside = arm_style(claim.arm, lines, styles), last * (1.03 + 0.015 * place)
@@ -109,6 +112,7 @@ def learning_curves(
         axes.axhline(best, color=DARK, linewidth=1.2, linestyle=":", label=name)
         extra.append({by: "", "kind": "best achievable", x: last, "mean": best})
     axes.set(xlabel=xlabel, ylabel=label, title=title)
+    _show_beginning(axes, data, by, x, own_styles)
     if possible:
         (low, high), room = axes.get_ylim(), 0.03 * (possible[1] - possible[0])
         axes.set_ylim(max(low, possible[0] - room), min(high, possible[1] + room))
@@ -118,6 +122,30 @@ def learning_curves(
     legend(figure, 2, title="mean and 95% interval over runs")
     more = [pd.DataFrame(extra, columns=data.columns)] if extra else []
     return figure, pd.concat([data, *more], ignore_index=True)
+
+
+def _with_own(table, lines, by, styles):
+    """Return the table and lines with arms of one's own that are like a drawn one, and styles."""
+    if LIKE not in table or not (table[LIKE] != "").any():
+        return table, lines, {}
+    own = table[LIKE] != ""
+    counterpart = table[LIKE] if by == "arm" else table[by]
+    named = table["arm"] if by == "arm" else table["arm"] + ", " + table[by]
+    arms, drawn = list(table["arm"][own].unique()), own & counterpart.isin(lines)
+    looks = {}
+    for name, like, arm in zip(named[drawn], counterpart[drawn], table["arm"][drawn], strict=True):
+        look = arm_style(like, lines, styles) | {"linewidth": 2.6}
+        looks[name] = look | {"color": OWN_COLOURS[arms.index(arm) % len(OWN_COLOURS)]}
+    table = table.assign(**{by: table[by].where(~own, named)})
+    return table, [*lines, *looks], looks
+
+
+def _show_beginning(axes, data, by, x, own):
+    # what two minutes reach is the beginning of a long training
+    ends = data[data[by].isin(list(own))][x].max() if own else None
+    if own and data[x][data[x] > 0].size and ends < data[x].max() / 4:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda number, _: f"{number:,.0f}")
 
 
 def _draw_curve(axes, rows, arm, style, counted):

@@ -14,11 +14,11 @@ import traceback
 import warnings
 from pathlib import Path
 
-from ..files import data_directory, read_json, read_yaml
-from .profiles import NEVER_FROM_RECORDS, check_values, declared_in, notebook
+from ..files import data_directory, read_json, read_yaml, write_text
+from .profiles import PAPER, REMEDY, check_values, declared_in, notebook
 from .study import Study
 
-PAPER_PROFILE = "paper"
+DECLARED = "# digests of what its studies declare; make golden writes them"
 DECLARING = {"parameters", "arms"}  # tags of the cells that a plan runs
 UNTAGGED = (
     'no cell has the tag "arms": tag all cells that import, set up and declare (Study(...), arms,'
@@ -46,7 +46,7 @@ def find(names=()) -> list[Path]:
     """
     starts = tuple(Path(name).stem for name in names) or ("",)
     found = sorted(p for p in folder().glob("[!.]*.ipynb") if p.stem.startswith(starts))
-    profiles = data_directory() / "profiles" / PAPER_PROFILE
+    profiles = data_directory() / "profiles" / PAPER
     own = {*WITHOUT_RECORDS, *(file.stem for file in profiles.glob("*.yaml"))}
     found = [path for path in found if path.stem in own] or (found if names else [])
     if not found:
@@ -65,14 +65,20 @@ def profile_parameters(path: Path, profile: str, given: dict | None = None) -> d
     tagged = [source for source, tags in code_cells(path) if "parameters" in tags]
     known = declared_in("\n".join(tagged))
     stated = {"profile": profile} if "profile" in known else {}
-    if known and profile != NEVER_FROM_RECORDS:
+    if profile == PAPER and (given := given or {}):
+        raise ValueError(f"{path.name}: the profile paper has no {', '.join(given)}; {REMEDY}")
+    if profile == PAPER and set(known) - {"profile", "mine"}:  # values stand in the cell itself
         file = data_directory() / "profiles" / profile / f"{path.stem}.yaml"
         stated = check_values(known, read_yaml(file) | stated, str(file), True)
     return stated | check_values(known, given or {}, path.name)
 
 
-def planned(path: Path, parameters: dict) -> tuple[list[Study], str]:
-    """Return a notebook's studies of its profile, and a note if a cell failed; train nothing."""
+def planned(path: Path, parameters: dict, check=True) -> tuple[list[Study], str]:
+    """Return a notebook's studies of its profile, and a note if a cell failed; train nothing.
+
+    A study of the profile paper that does not declare what its file states is a note, and not
+    returned, unless without `check`.
+    """
     cells, names = code_cells(path), {"__name__": "__main__", "display": lambda *shown: None}
     tagged = any("arms" in tags for _, tags in cells) or path.stem in WITHOUT_RECORDS
     before, note = notebook(), "" if tagged else f"{path.name}: {UNTAGGED}"
@@ -96,10 +102,15 @@ def planned(path: Path, parameters: dict) -> tuple[list[Study], str]:
     asked = [study for study in studies if study.profile == parameters.get("profile")]
     for study in asked:
         study.computes = False
+        try:
+            study.check_declared()
+        except ValueError as error:
+            if check:
+                return [], note or f"{path.name}: {error}"
     return asked, note
 
 
-def collect(paths, profile=PAPER_PROFILE) -> tuple[list[Study], list[str]]:
+def collect(paths, profile=PAPER) -> tuple[list[Study], list[str]]:
     """Return the studies of some notebooks, and notes on what failed."""
     found = [planned(path, profile_parameters(path, profile)) for path in paths]
     notes = [note for _, note in found if note]
@@ -108,6 +119,17 @@ def collect(paths, profile=PAPER_PROFILE) -> tuple[list[Study], list[str]]:
     return [study for studies, _ in found for study in studies], notes
 
 
-def studies_of(name: str, profile: str = PAPER_PROFILE) -> dict[str, Study]:
+def studies_of(name: str, profile: str = PAPER) -> dict[str, Study]:
     """Return the studies of a notebook by name, with their records; nothing is trained for them."""
     return {study.name: study for study in collect(find([name]), profile)[0]}
+
+
+def write_declared(paths) -> None:
+    """Write into the files of the profile paper what the studies of some notebooks declare."""
+    for path in paths:
+        studies, note = planned(path, profile_parameters(path, PAPER), check=False)
+        file = data_directory() / "profiles" / PAPER / f"{path.stem}.yaml"
+        if studies and not note:
+            text = file.read_text(encoding="utf-8").partition(f"\n{DECLARED}")[0].rstrip()
+            lines = [f"  {study.name}: {study.declared()}" for study in studies]
+            write_text(file, "\n".join([text, DECLARED, "keys:", *lines]) + "\n")

@@ -1,19 +1,98 @@
-"""The parameters of a notebook: what it declares, what a profile states, and what it may be given.
+"""What a notebook runs with: three profiles, told by what they are for.
 
-A notebook declares them in a cell tagged ``parameters``, with the values of the quick profile.
-``data/profiles/<profile>/<notebook>.yaml`` states all of them for another one: what is left out
-there would silently be the quick value.
+::
+
+    setup = opened("10_tictactoe", profile, mine)      # setup.runs, setup.episodes, ...
+    study = Study("tictactoe", setup, paper="konen2021")
+
+recorded  the paper's arms from the records, nothing of them is trained; arms of one's own, `mine`,
+          are trained now and drawn over them
+quick     everything from nothing at reduced scale
+paper     exactly the values of ``data/profiles/paper``, for the commands that publish
+
+``data/profiles/<quick or paper>/<notebook>.yaml`` states all values. That of the paper states as
+well, under `keys`, a digest of what each study declares (:meth:`Study.declared`).
 """
 
 import ast
 import difflib
 import os
 import sys
+from types import SimpleNamespace
 
 import yaml
 
-NEVER_FROM_RECORDS = "quick"  # this profile makes everything from nothing
-INJECTED = "# Parameters"  # the first line of the cell that papermill adds
+from ..files import data_directory, read_yaml
+
+PROFILES = RECORDED, QUICK, PAPER = ("recorded", "quick", "paper")
+REMEDY = 'set profile = "recorded" and say what you change, as in mine = {"alpha": 0.5}'
+
+
+class Setup(SimpleNamespace):
+    """The profile of a notebook, `profile`; arms of one's own, `mine`; the profile's values.
+
+    `keys` are the digests of what its studies must declare, and `studies` those declared so far.
+    """
+
+
+def opened(name: str, profile: str = RECORDED, mine=None) -> Setup:
+    """Return what a notebook runs with.
+
+    Parameters
+    ----------
+    name : str
+        Of the notebook, and of its files in ``data/profiles``.
+    profile : str
+        One of `PROFILES`. For "recorded" the environment variable AFTERPLY_PROFILE may say quick,
+        as the tests of the notebooks do.
+    mine : dict, or a list of dicts and names
+        Changes of a recorded arm, see `afterply.studies.explore`.
+
+    Raises
+    ------
+    ValueError
+        If the profile is unknown, does not go with `mine`, or nobody but a command may run it.
+    """
+    if profile == RECORDED and not changes_of(mine):
+        profile = os.environ.get("AFTERPLY_PROFILE") or RECORDED
+        if profile not in (RECORDED, QUICK):
+            raise ValueError(f"AFTERPLY_PROFILE={profile!r} must be {QUICK!r}, or not be set")
+    if profile not in PROFILES:
+        raise ValueError(f"profile={profile!r} must be one of {', '.join(PROFILES)}")
+    changes = changes_of(mine)
+    if changes and profile != RECORDED:
+        raise ValueError(f"mine={mine!r} does not go with profile={profile!r}: {REMEDY}")
+    if profile == PAPER and not notebook():
+        raise ValueError(f"only 'make reproduce' runs the profile 'paper': {REMEDY}")
+    values = values_of(name, QUICK if profile == QUICK else PAPER)
+    keys = values.pop("keys", {})
+    return Setup(**values, profile=profile, mine=changes, keys=keys, studies=[])
+
+
+def values_of(name: str, folder: str) -> dict:
+    """Return the values that a file of ``data/profiles`` states, with `keys` if it has some."""
+    files = {kind: data_directory() / "profiles" / kind / f"{name}.yaml" for kind in (QUICK, PAPER)}
+    stated = {kind: read_yaml(file) for kind, file in files.items() if file.is_file()}
+    if missing := [file for kind, file in files.items() if kind not in stated]:
+        raise ValueError(f"no file {missing[0]}: a notebook states its values there")
+    names = [set(values) - {"keys"} for values in stated.values()]
+    if names[0] != names[1]:
+        wrong = ", ".join(sorted(names[0] ^ names[1]))
+        raise ValueError(f"{files[QUICK]} and {files[PAPER]} must state the same: {wrong}")
+    return dict(stated[folder])
+
+
+def changes_of(mine) -> list:
+    """Return what each own arm changes, a dictionary, or the name under which it was kept.
+
+    A text is read as YAML, as ``papermill -p`` gives it.
+    """
+    given = yaml.safe_load(mine) if isinstance(mine, str) and mine.lstrip()[:1] in "{[" else mine
+    arms = given if isinstance(given, list) else [given] if given else []
+    for arm in arms:
+        if not isinstance(arm, (dict, str)) or not arm:
+            raise ValueError(f'mine={mine!r} must be like {{"alpha": 0.5}}, or a list of such')
+    return arms
 
 
 def notebook() -> str:
@@ -56,7 +135,7 @@ def _kinds(value) -> list:
 def check_values(known: dict, given: dict, place: str, everything=False) -> dict:
     """Return `given` if its names and types are `known`, and `everything` is there if asked.
 
-    Where None is declared any value may stand.
+    Where something empty is declared any value may stand.
     """
     for name, value in given.items():
         if name not in known:
@@ -64,10 +143,11 @@ def check_values(known: dict, given: dict, place: str, everything=False) -> dict
             hint = f"did you mean {near[0]!r}? " if near else ""
             listed = ", ".join(f"{k}={v!r}" for k, v in known.items()) or "no parameters"
             raise ValueError(f"{place}: {name}={value!r}: {hint}The notebook declares {listed}")
-        types, kinds, free = (type(value), type(known[name])), _kinds(value), known[name] is None
+        free = known[name] is None or known[name] == {}
+        types, kinds = (type(value), type(known[name])), _kinds(value)
         alike = free or types[0] is types[1] or types == (int, float)
         own = [] if free else _kinds(known[name])
-        if not alike or not set(kinds) <= set(own or kinds[:1]):
+        if not alike or not (free or set(kinds) <= set(own or kinds[:1])):
             told = f"{place}: {name}={value!r} is of another type than the notebook's"
             raise ValueError(f"{told} {name}={known[name]!r}, or of several: is a letter wrong?")
     missing = [name for name in known if name not in given]
@@ -76,28 +156,3 @@ def check_values(known: dict, given: dict, place: str, everything=False) -> dict
             f"{place}: without {', '.join(missing)} it would run their quick values under its name"
         )
     return given
-
-
-def given(**values) -> dict:
-    """Return those of some `values` that somebody gave: not None, and texts read as YAML.
-
-    >>> given(alpha=0.5, epsilon="[0.1, 0.0]", tuples=None)
-    {'alpha': 0.5, 'epsilon': [0.1, 0.0]}
-    """
-    return {
-        name: yaml.safe_load(value) if isinstance(value, str) else value
-        for name, value in values.items()
-        if value is not None
-    }
-
-
-def check_parameters() -> None:
-    """Refuse parameters of ``papermill -p`` that the notebook lacks, or a profile without all."""
-    shell = _shell()
-    cells = shell.user_ns.get("In", []) if shell else []
-    for before, cell in zip(cells, cells[1:]):  # papermill's cell stands behind the declaring one
-        if cell.split("\n", 1)[0].strip() == INJECTED:
-            found = declared_in(cell)
-            profile = found.get("profile", NEVER_FROM_RECORDS)
-            place = f"papermill, profile {profile}"
-            check_values(declared_in(before), found, place, profile != NEVER_FROM_RECORDS)

@@ -11,6 +11,7 @@ notebook sees a learning curve that grows: a thread draws anew what is in the ch
 import contextlib
 import contextvars
 import functools
+import math
 import os
 import sys
 import threading
@@ -188,18 +189,23 @@ class Run:
         return MISSING if key not in self.records else HERE if key in self.made else RECORDED
 
 
-def train(job: Job, curve, report=None) -> list[dict]:
-    """Train a run to its end, from its checkpoint if there is one; return its records."""
+def train(job: Job, curve, seconds=math.inf, report=None) -> list[dict]:
+    """Train a run to its end, from its checkpoint if there is one; return its records.
+
+    If `seconds` are over before, it is left at its checkpoint, and there are no records yet.
+    """
     # curve: keys of the curves to measure; report(episodes) follows each chunk
     what = {"learner": identity(job.learner), "game": job.game.identity}
     what |= {"episodes": job.episodes, "parameters": job.parameters}
     what |= {"seed": seed_from(*job.seed_path)}
     began = time.process_time()
     try:
-        session, done = _trained(job, curve, report)
+        session, done = _trained(job, curve, report, seconds)
     except FloatingPointError as error:  # a result, too: no other run has to stop for it
         seconds = time.process_time() - began
         return [job.record(job.key, None, seconds, **what, diverged=str(error))]
+    if session.episode < job.episodes:
+        return []
     moves, seconds = session.moves, done["cpu_seconds"]
     trained = job.record(job.key, session.net, seconds, **what, statistics=session.statistics())
     rate = round(moves / seconds) if moves and seconds > 0 else None
@@ -209,7 +215,7 @@ def train(job: Job, curve, report=None) -> list[dict]:
     return [trained, *measured]
 
 
-def _trained(job, curve=(), report=None):
+def _trained(job, curve=(), report=None, seconds=math.inf):
     curves = {key: one for key, (kind, one) in job.evaluations.items() if kind == "curve"}
     wanted = {key: one for key, one in curves.items() if key in curve}
     _compile(job)
@@ -217,7 +223,8 @@ def _trained(job, curve=(), report=None):
     report = report or (lambda episodes: None)
     report(session.episode)
     written, chunk, pause = time.monotonic(), 1, CHECKPOINT_SECONDS
-    while session.episode < job.episodes:
+    ends = written + seconds
+    while session.episode < job.episodes and time.monotonic() < ends:
         point = (session.episode // job.every + 1) * job.every if wanted else job.episodes
         stop = min(point, job.episodes)
         chunk = min(chunk, stop - session.episode)
@@ -231,7 +238,7 @@ def _trained(job, curve=(), report=None):
                 rows, values, cpu_seconds = measure(job, evaluator, session.net, session.episode)
                 done["curves"][key]["cpu_seconds"] += cpu_seconds
                 _add_point(done["curves"][key]["points"], rows, session.episode, values)
-        last = session.episode >= job.episodes
+        last = session.episode >= job.episodes or time.monotonic() >= ends
         if last or time.monotonic() - written >= pause:
             began = time.monotonic()
             meta = {"sources": sources_behind(job.game, job.learner), "episode": session.episode}
@@ -356,25 +363,27 @@ def _work(runs, keep, workers, dask):
             print(f"{run.job.arm} run {run.job.run}: {run.diverged}", file=sys.stderr)
         keep(run, list(new.values()))
 
-    with _live_curve([run.job for run in untrained]):
-        _spread("training", train, [(run, run.due) for run in untrained], kept, workers, dask)
+    with live_curve([run.job for run in untrained]):
+        spread("training", train, [(run, run.due) for run in untrained], kept, workers, dask)
     # what is due now are the final evaluations
     tasks = [(run, key, run.records[run.job.key]["checksum"]) for run in runs for key in run.due]
-    _spread("evaluating", evaluate, tasks, kept, workers, dask)
+    spread("evaluating", evaluate, tasks, kept, workers, dask)
     for run in runs:  # hundreds of networks of one arm would fill a disk
         if run.job.run >= NETWORKS_KEPT and not run.due:
             run.job.checkpoint.unlink(missing_ok=True)
 
 
-def _spread(verb, function, tasks, keep, workers, dask):
+def spread(verb, function, tasks, keep, workers, dask=None) -> None:
+    """Call ``function(run.job, *rest)`` for each task; give ``keep(run, records)`` what it made."""
+    # tasks: lists of a run and the rest
     if not tasks:
         return
     arms = list({f"{run.job.study} / {run.job.arm}": None for run, *_ in tasks})
     label = f"{verb} {arms[0] if len(arms) == 1 else f'{len(arms)} arms'}"
     if function is train and not dask and (workers == 1 or len(tasks) == 1):
         with _bar(sum(run.job.episodes for run, _ in tasks), label, "episodes") as bar:
-            for run, curve in tasks:
-                keep(run, train(run.job, curve, bar.update))
+            for run, *rest in tasks:
+                keep(run, train(run.job, *rest, report=bar.update))
         return
     calls = (
         (os.getpid(), sources_behind(run.job.game, run.job.learner), k, function, run.job, *rest)
@@ -433,7 +442,8 @@ def _bar(total, label, unit):
 
 
 @contextlib.contextmanager
-def _live_curve(jobs):
+def live_curve(jobs):
+    """Show the curve of the first arm of some jobs while they train, to a person in a notebook."""
     if not jobs or not in_notebook():
         yield
         return

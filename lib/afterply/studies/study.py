@@ -24,8 +24,8 @@ from ..papers import claims
 from ..papers.compare import compare
 from ..reports.sources import MISSING, how_to_make
 from ..results import Collected, as_rows, joined
-from . import golden
-from .profiles import NEVER_FROM_RECORDS, notebook
+from . import explore, golden
+from .profiles import PAPER, QUICK, RECORDED, REMEDY, Setup, notebook
 from .records import Records, key_of, learner_parameters, made_by, sources_behind
 from .runs import Job, Run, final_net, trained_net, where_to_work, work
 
@@ -40,12 +40,15 @@ class Study:
 
     Parameters
     ----------
-    name, profile : str
-        Names in the claims and of files. The records of the profile "quick" are those of the
-        present sources alone, in ``reports/quick/records``; any other uses ``data/records``.
+    name : str
+        In the claims and of files.
+    profile : str or Setup
+        What :func:`afterply.studies.opened` returns for a notebook, or a name. The records of the
+        profile "quick" are those of the present sources alone, in ``reports/quick/records``; any
+        other uses ``data/records``, and "recorded" trains nothing but arms of one's own.
     params : dict, optional
         Defaults for every arm: ``runs``, ``episodes``, ``eval_every`` and parameters of the
-        learner. From ``globals()`` only the first three are taken.
+        learner; by default the first three of the setup. From ``globals()`` only these are taken.
     paper : str, optional
         Key of the paper whose claims the study tests.
     workers, dask : int and str, optional
@@ -54,20 +57,28 @@ class Study:
     """
 
     def __init__(self, name, profile="quick", params=None, *, paper=None, workers=None, dask=None):
+        self.setup = profile if isinstance(profile, Setup) else Setup(profile=profile, mine=[])
+        profile = self.setup.profile
         if not name or Path(name).name != name or not profile or Path(profile).name != profile:
             raise ValueError(f"study {name!r} and profile {profile!r} must be plain names of files")
         self.name, self.profile, self.paper = name, profile, paper
-        params, of_notebook = params or {}, "__name__" in (params or {})
+        if params is None:
+            params = {count: getattr(self.setup, count, None) for count in COUNTS}
+        of_notebook = "__name__" in params
         self.params = {k: v for k, v in params.items() if k in COUNTS or not of_notebook}
-        self.quick, self.notebook = profile == NEVER_FROM_RECORDS, notebook()
-        # a page of recorded results, and its plan, make no run
-        self.computes = self.quick or not self.notebook
+        self.quick, self.notebook = profile == QUICK, notebook()
+        # what shows records, a page of them, and its plan make no run
+        self.computes = self.quick or not (self.notebook or profile == RECORDED)
+        if hasattr(self.setup, "studies"):
+            self.setup.studies.append(self)
+        self._own = None  # arms of one's own, once a result is asked for
         self.workers, self.dask = where_to_work(workers, dask)
         remedy = "make room there, or set AFTERPLY_DATA to a copy of the data directory"
         self.cache = writable(data_directory() / "cache", remedy)
         self.records = Records(self._folder_of_records() / f"{name}.jsonl")
         self.arms: dict[str, list[Run]] = {}
         self.derivations = defaultdict(list)
+        self._planned = {}  # runs that an arm will have
         self._done = set()  # arms whose runs have been loaded or made
         self._tables = {}  # their results, until an arm is declared anew
         self._costs = {}  # mean CPU seconds of what is recorded, until there are new records
@@ -77,7 +88,9 @@ class Study:
             return reports_directory() / self.profile / "records" / source_hash()
         return data_directory() / "records"
 
-    def arm(self, name, learner, *, game, curve=(), final=(), seeded_as=None, **given) -> None:
+    def arm(
+        self, name, learner, *, game, curve=(), final=(), seeded_as=None, planned=None, **given
+    ) -> None:
         """Declare an arm: independent trainings with the same parameters.
 
         Parameters
@@ -89,6 +102,8 @@ class Study:
         seeded_as : str, optional
             The name from which random numbers derive (default: `name`); an arm that gets another
             name keeps its numbers by it.
+        planned : int, optional
+            The runs that there will be, if there are fewer yet since they need others first.
         given
             ``runs`` and ``episodes``, at least 1, ``eval_every``, the episodes between two points
             of the curve (default: one point, at the end), and parameters of the learner; the
@@ -105,6 +120,8 @@ class Study:
         what = (game, learner, full, episodes, every, curve, final, self.cache, {})
         jobs = [Job(self.name, name, seeded_as or name, k, *what) for k in range(runs)]
         self.arms[name] = [Run(job, self._recorded(job)) for job in jobs]
+        self._planned[name] = planned or runs
+        self._own = None
         self._done.discard(name)
         for known in (self._tables, self.derivations):
             known.pop(name, None)
@@ -112,8 +129,42 @@ class Study:
     def _recorded(self, job) -> dict:
         return {key: found for key in job.keys if (found := self.records.find(key))}
 
+    def declared(self) -> str:
+        """Return a digest of all that is declared: arms, numbers of runs, keys of their first."""
+        arms = {arm: [self._planned[arm], *runs[0].job.keys] for arm, runs in self.arms.items()}
+        return key_of(arms)
+
+    def check_declared(self) -> None:
+        """Raise ValueError if the profile paper declares anything but what its file states."""
+        if self.setup.profile != PAPER or not isinstance(getattr(self.setup, "keys", None), dict):
+            return
+        stated = self.setup.keys.get(self.name)
+        if self.declared() != stated:
+            told = [text for arm in self.arms if (text := self.edited(arm))]
+            raise ValueError(
+                f"study {self.name!r} does not declare what data/profiles/paper states of it"
+                f" ({'; '.join(told) or 'another arm, number of runs, evaluator or game'}): nothing"
+                f" is read or written. Undo the edit; {REMEDY}"
+            )
+
+    def edited(self, arm) -> str:
+        """Say how an arm without records differs from the recorded one of its name; "" if not."""
+        first = self.arms[arm][0]
+        if first.job.key in first.records:
+            return ""
+        for record in self.records.by_key.values():
+            if (record["kind"], record["arm"], record["run"]) == ("train", arm, first.job.run):
+                theirs, ours = record["parameters"], first.job.parameters
+                theirs = theirs | {"episodes": record["episodes"]}
+                ours = ours | {"episodes": first.job.episodes}
+                other = {name: value for name, value in ours.items() if theirs.get(name) != value}
+                said = ", ".join(f"{name}={value!r}" for name, value in other.items())
+                return f"{arm}: no records with {said or 'this game'}"
+        return ""
+
     def run(self, arms=None) -> None:
         """Make the runs of arms (default: all) that have no record; a page only reads records."""
+        self.check_declared()
         for name in self.arms if arms is None else arms:
             if name in self._done:
                 continue
@@ -161,7 +212,19 @@ class Study:
 
         What a row does not say is empty, "" or NaN; :func:`afterply.results.select` selects rows.
         """
-        return joined([self._rows(arm) for arm in self.arms] or [self._placed("", Collected())])
+        tables = [self._rows(arm) for arm in self.arms]
+        tables += [explore.table_of(self, own) for own in self.own]
+        return joined(tables or [self.placed("", Collected().table())])
+
+    @property
+    def own(self) -> list:
+        """Arms of one's own, trained as far as they are; see `afterply.studies.explore`."""
+        if self._own is None:
+            self._own = explore.own_arms(self)
+            explore.train(self, self._own)
+            for own in self._own:
+                print(*explore.beside(self.table(), own), sep="\n  ")
+        return self._own
 
     def _rows(self, arm):
         """Return the results of an arm; a final value replaces the curve's of the same columns."""
@@ -178,23 +241,28 @@ class Study:
             for name in (name for name in SHARES if name in trained):
                 share = [[100.0 * trained[name]]]
                 found.add(number, {"rows": [{"measure": name}], "episode": last, "values": share})
+        self._tables[arm] = self.placed(arm, self.derived(arm, found.table(), found))
+        return self._tables[arm]
+
+    def derived(self, arm, table, found):
+        """Return a table of runs with all that is derived for an arm; `found` collects it."""
         whole_curves = True
         for function, whole_curve in self.derivations[arm]:
             whole_curves &= whole_curve
-            for number, rows in found.table().groupby("run"):
+            for number, rows in table.groupby("run"):
                 if derived := function(rows):
                     columns, values = as_rows(derived, f"a derivation of {arm}")
                     points = {"rows": columns, "episode": [rows.episode.max()]}
                     found.add(number, points | {"values": [[value] for value in values]})
-        table = self._placed(arm, found)
+            table = found.table()
         if not whole_curves:
             last = table.groupby("run").episode.transform("max")
             table = table[table.episode == last].reset_index(drop=True)
-        self._tables[arm] = table
         return table
 
-    def _placed(self, arm, found):
-        table = found.table()
+    def placed(self, arm, table):
+        """Return a table of runs with its study and arm."""
+        table = table.copy()
         table.insert(0, "study", self.name)
         table.insert(1, "arm", arm)
         return table
@@ -301,7 +369,10 @@ class Study:
         names = [f"{name} ({n} run{'s' * (n > 1)})" for name, n in unknown.items()]
         texts += [f"Not measured: {', '.join(names)}."] if names else []
         texts += [f"Diverged: {', '.join(lost)}."] if lost else []
-        if parts and not self.quick:
+        if self.setup.profile == RECORDED:
+            edited = [text for arm in self.arms if (text := self.edited(arm))]
+            texts += [f"{text}: undo the edit; {REMEDY}." for text in edited]
+        elif parts and not self.quick:
             texts.append(how_to_make(pd.DataFrame(open_rows)))
         return " ".join(texts)
 
@@ -317,8 +388,11 @@ class Study:
         """
         if len(data) == 0:
             print(f"There are no runs to draw yet. {self.unfinished()}")
-        else:
-            print(textwrap.fill(self.caption(caption, arms), 110))
+            return figure
+        print(textwrap.fill(self.caption(caption, arms), 110))
+        for own in self.own:
+            if own.name in data.to_csv():
+                print(*explore.beside(self.table(), own), sep="\n  ")
         return figure
 
     def caption(self, caption: str, arms=None) -> str:

@@ -1,0 +1,311 @@
+"""Arms of one's own: a recorded arm with changes, trained now and shown beside it.
+
+::
+
+    mine = {"lambda_": 0.5}                                # of the study's first arm
+    mine = {"like": "no-FARL", "alpha": [0.3, 0.1]}        # of another one
+    mine = [{"tc": "none"}, {"farl": "first", "runs": 10, "minutes": 10}]
+    mine = {"lambda_": 0.5, "name": "half"}                # kept: mine = "half" shows it again
+
+A change names a parameter of the learner; besides, `like` (the arm that it changes), `study` (if a
+notebook has several), `runs`, `minutes` (that it may train), `episodes` (its schedules get shorter
+with it), `game` (settings of the game), `curve` (evaluators) and `name`. All else is as in the
+recorded arm: evaluators, checkpoints, and the schedules of a whole training, so that what two
+minutes reach is compared with the record at the same game. Seeds derive from its own name.
+
+Records of own arms lie in ``data/mine``, which git ignores; what was begun lies in the cache, and
+the next run of the cells goes on with it.
+"""
+
+import dataclasses
+import difflib
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..checks import number, whole
+from ..evaluators import as_evaluator
+from ..files import Archive, data_directory, read_yaml, write_text
+from ..games import catalogue
+from ..papers.statements import Runs, tried
+from ..reports.sources import duration
+from ..results import Collected, by_columns, in_words
+from ..stats import together
+from . import runs as making
+from .profiles import Setup
+from .records import Records, learner_parameters
+from .runs import Run
+
+MINUTES = 2.0  # that all own arms of a notebook train together, unless they say otherwise
+TOO_LONG = 15.0  # minutes to the first point, for which one must be asked
+LEAST_RUNS = 3  # fewer have no interval worth drawing
+WORDS = ("like", "study", "runs", "minutes", "episodes", "game", "curve", "name")
+UNTOLD = ("runs", "minutes", "name")  # no part of an own arm's name: they may change later
+MOST_TOLD = 4  # results of which a difference is printed
+SIDES = (0.025, 0.025)
+
+
+class Own(NamedTuple):
+    """An arm of one's own."""
+
+    name: str
+    like: str  # the recorded arm that it changes
+    runs: list
+    changes: dict
+
+
+def folder():
+    """Return where own arms are kept."""
+    return data_directory() / "mine"
+
+
+def own_arms(study) -> list[Own]:
+    """Return the own arms of a study, as the notebook's `mine` says; ValueError names a slip."""
+    setup, found = study.setup, []
+    if not isinstance(setup, Setup):
+        return []
+    records = Records(folder() / f"{study.name}.jsonl")
+    for change in setup.mine:
+        change = _kept(change) if isinstance(change, str) else change
+        known = [one.name for one in setup.studies]
+        of = change.get("study", known[0])
+        if of not in known:
+            raise ValueError(f"mine: there is no study {of!r}: study is one of {', '.join(known)}")
+        if of == study.name:
+            found.append(_own(study, change, records))
+    return found
+
+
+def _own(study, change, records) -> Own:
+    arms = study.arms
+    like = change.get("like", next(iter(arms)))
+    if like not in arms:
+        raise ValueError(f"mine: there is no arm {like!r}: like is one of {', '.join(arms)}")
+    job = arms[like][0].job
+    learned = {name: value for name, value in change.items() if name not in WORDS}
+    check_names(learned, job)
+    episodes = whole("episodes", change.get("episodes", job.episodes))
+    parameters = learner_parameters(job.learner, job.parameters | learned, episodes)
+    game = _game(job.game, change.get("game"))
+    curve = change.get("curve")
+    curve = job.curve if curve is None else tuple(map(as_evaluator, curve))
+    if (parameters, episodes, game.identity, curve) == (
+        job.parameters,
+        job.episodes,
+        job.game.identity,
+        job.curve,
+    ):
+        same = ", ".join(f"{name}={value!r}" for name, value in learned.items())
+        raise ValueError(f"mine changes nothing: {like} has {same or 'all of it'} already")
+    told = {name: value for name, value in change.items() if name not in UNTOLD}
+    name = change.get("name") or "mine: " + ", ".join(f"{k}={v}" for k, v in told.items())
+    runs = change["runs"] if "runs" in change else _runs_that_fit(study, like, change)
+    whole("runs", runs)
+    what = {"arm": name, "seeded_as": name, "game": game, "parameters": parameters, "alike": {}}
+    what |= {"episodes": episodes, "every": min(job.every, episodes), "curve": curve}
+    jobs = [dataclasses.replace(job, run=run, **what) for run in range(runs)]
+    made = [
+        Run(one, {key: found for key in one.keys if (found := records.find(key))}) for one in jobs
+    ]
+    if "name" in change:
+        _keep(name, change | {"study": study.name})
+    return Own(name, like, made, change)
+
+
+def check_names(learned: dict, job) -> None:
+    """Raise ValueError if a name is no parameter; say which is near, else all that there are."""
+    known = [*job.learner.PARAMETERS, *WORDS]
+    for name in learned:
+        if name in known:
+            continue
+        near = difflib.get_close_matches(str(name), known, 1, cutoff=0.7)
+        hint = f"you can set {', '.join(known)}"
+        if near:
+            now = f"? Here it is {job.parameters[near[0]]!r}" if near[0] in job.parameters else "?"
+            hint = f"did you mean {near[0]!r}{now}"
+        raise ValueError(f"mine: there is no parameter {name!r}: {hint}")
+
+
+def _game(game, settings):
+    if settings is None:
+        return game
+    if not isinstance(settings, dict):
+        raise ValueError(f'mine: game={settings!r} must be settings of the game: {{"rows": 4}}')
+    spec = game.spec
+    return catalogue.load(spec["name"], **(spec["params"] | settings))
+
+
+def _kept(name):
+    file = folder() / "kept.yaml"
+    kept = read_yaml(file) if file.is_file() else {}
+    if name not in kept:
+        there = ", ".join(kept) or 'none yet: mine = {"alpha": 0.5, "name": "half"} keeps one'
+        raise ValueError(f"mine: nothing was kept as {name!r}; there is {there}")
+    return kept[name]
+
+
+def _keep(name, change):
+    import yaml
+
+    file = folder() / "kept.yaml"
+    kept = read_yaml(file) if file.is_file() else {}
+    if kept.get(name) != change:
+        write_text(file, yaml.safe_dump(kept | {name: change}, allow_unicode=True))
+
+
+class Costs(NamedTuple):
+    """CPU seconds of a run, as the recorded ones of an arm took."""
+
+    game: float  # of training
+    point: float  # of a curve
+    final: float  # of all evaluations at the end
+
+    def until(self, job, episodes) -> float:
+        """Return the seconds of a training until some episodes."""
+        return episodes * self.game + -(-episodes // job.every) * self.point
+
+
+def costs_of(recorded: list) -> Costs:
+    """Return what the recorded runs of an arm took; zeros if none is recorded."""
+    spent = {"train": [], "curve": [], "final": []}
+    for run in recorded:
+        of_run = dict.fromkeys(spent, 0.0)
+        for key, record in run.records.items():
+            of_run[run.job.what(key)[0]] += record["cost"]["cpu_seconds"]
+        if run.job.key in run.records:
+            for kind, seconds in of_run.items():
+                spent[kind].append(seconds)
+    train, curve, final = (float(np.mean(each)) if each else 0.0 for each in spent.values())
+    job = recorded[0].job
+    return Costs(train / job.episodes, curve / -(-job.episodes // job.every), final)
+
+
+def _runs_that_fit(study, like, change) -> int:
+    """Return how many whole trainings take so long: at least 3, at most as many as recorded."""
+    recorded = study.arms[like]
+    each = costs_of(recorded).until(recorded[0].job, recorded[0].job.episodes)
+    seconds = 60 * change.get("minutes", MINUTES) * study.workers
+    fitting = int(seconds / each) if each else LEAST_RUNS
+    return max(LEAST_RUNS, min(fitting, len(recorded)))
+
+
+def train(study, owns: list[Own]) -> None:
+    """Train what is missing of own arms for as long as they say; each finished run is recorded."""
+    records = Records(folder() / f"{study.name}.jsonl")
+    open_ones = [own for own in owns if any(run.due for run in own.runs)]
+
+    def keep(run, made):
+        run.records |= {record["key"]: record for record in made}
+        records.add(made)
+
+    for own in open_ones:
+        seconds = _seconds(study, own, len(open_ones))
+        due = [run for run in own.runs if run.job.key not in run.records]
+        tasks = [(run, run.due, seconds) for run in due] if seconds else []
+        with making.live_curve([run.job for run, *_ in tasks]):
+            making.spread("training", making.train, tasks, keep, study.workers, study.dask)
+        finished = [run for run in own.runs if run.job.key in run.records]
+        sums = {run: run.records[run.job.key]["checksum"] for run in finished}
+        tasks = [(run, key, sums[run]) for run in finished for key in run.due]
+        if tasks and _finals_fit(study, own, len(finished)):
+            making.spread("evaluating", making.evaluate, tasks, keep, study.workers, study.dask)
+
+
+def _seconds(study, own, number_of_arms) -> float:
+    """Return the seconds that each run may train, and say so if they are many; 0 if too many."""
+    job, costs = own.runs[0].job, costs_of(study.arms[own.like])
+    minutes = own.changes.get("minutes")
+    if minutes is not None:
+        number("minutes", minutes, 0.01)
+    waves = -(-len(own.runs) // study.workers)
+    seconds = 60 * (minutes or MINUTES / number_of_arms) / waves
+    whole_training = not job.curve
+    first = job.episodes if whole_training else min(job.every, job.episodes)
+    needed = 1.3 * costs.until(job, first)
+    begun = max((_episode(run.job) for run in own.runs), default=0)
+    if minutes is None and begun < first and needed > seconds:
+        what = "whole trainings, as the arm has no curve" if whole_training else "the first point"
+        text = f"{own.name}: {what}, after {first:,} games, {duration(needed * waves)}"
+        if needed * waves > 60 * TOO_LONG:
+            minutes = math.ceil(needed * waves / 60)
+            print(f'{text}: to train so long, set "minutes": {minutes}')
+            return 0.0
+        print(text)
+        return needed
+    return seconds
+
+
+def _finals_fit(study, own, number_of_runs) -> bool:
+    each = costs_of(study.arms[own.like]).final
+    seconds = each * -(-number_of_runs // study.workers)
+    minutes = own.changes.get("minutes", MINUTES)
+    if seconds <= 60 * minutes:
+        return True
+    asked = math.ceil(seconds / 60)
+    print(f'{own.name}: the evaluations at the end take {duration(seconds)}: "minutes": {asked}')
+    return False
+
+
+def _episode(job) -> int:
+    return Archive(job.checkpoint).meta["episode"] if job.checkpoint.exists() else 0
+
+
+def table_of(study, own: Own) -> pd.DataFrame:
+    """Return the results of an own arm, as far as all its runs have come, with a column `like`."""
+    found, reached = Collected(), []
+    for run in own.runs:
+        at = set()
+        for points in _points(run):
+            found.add(run.job.run, points)
+            at |= set(points["episode"])
+        reached.append(at)
+    table = found.table()
+    table = table[table.episode.isin(set.intersection(*reached))]
+    if all(run.job.key in run.records for run in own.runs):
+        table = study.derived(own.like, table, found)
+    return study.placed(own.name, table).assign(like=own.like)
+
+
+def _points(run):
+    """Yield the points of a run: of its records, or of the checkpoint of one that goes on."""
+    recorded = [run.records[key] for key in run.job.evaluations if key in run.records]
+    if run.job.key in run.records or not run.job.checkpoint.exists():
+        yield from recorded
+        return
+    curves = Archive(run.job.checkpoint).meta.get("curves", {})
+    yield from (curve["points"] for curve in curves.values() if curve["points"].get("rows"))
+
+
+def beside(table: pd.DataFrame, own: Own) -> list[str]:
+    """Say how an own arm differs from the recorded one, where both have been measured."""
+    found = by_columns(table)
+    pairs = [
+        (columns, rows, theirs)
+        for (study, arm, columns), rows in found.items()
+        if arm == own.name and (theirs := found.get((study, own.like, columns))) is not None
+    ]
+    lines = []
+    for columns, mine, theirs in pairs[:MOST_TOLD]:
+        common = sorted(set(mine.episode) & set(theirs.episode))
+        if not common:
+            continue
+        last = f"after {common[-1]:,} games {_difference(mine, theirs, common[-1:])}"
+        over = f"; mean of {len(common)} checkpoints {_difference(mine, theirs, common)}"
+        lines.append(f"{in_words(columns)}: {last}{over if len(common) > 1 else ''}")
+    runs = f"{len(own.runs)} and {table[table.arm == own.like].run.nunique()} runs"
+    if not lines:
+        return [f"{own.name}: no checkpoint yet that {own.like} has, too; run the cells again"]
+    return [f"{own.name} against {own.like} ({runs}, 95% intervals):", *lines]
+
+
+def _difference(mine, theirs, episodes) -> str:
+    values = [
+        rows[rows.episode.isin(episodes)].groupby("run").value.mean() for rows in (mine, theirs)
+    ]
+    part = tried({"high": {}, "low": {}}, [Runs(one) for one in values])
+    low, high = part.interval(SIDES) if min(map(len, values)) > 1 else (math.nan, math.nan)
+    if not low < high:
+        return together((part.seen.effect,), "+")[0]
+    return "{} [{}, {}]".format(*together((part.seen.effect, low, high), "+"))
