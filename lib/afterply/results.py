@@ -224,6 +224,21 @@ class Collected:
         return pd.concat([numbers[["run", "episode"]], columns, numbers[["value"]]], axis=1)
 
 
+def as_lines(table: pd.DataFrame, lines: Mapping) -> pd.DataFrame:
+    """Return the rows of some arms under the names of lines of a figure: arm -> line.
+
+    Arms of one's own that change one of them stay, under their own names.
+    """
+    if LIKE not in table:
+        chosen = table[table["arm"].isin(list(lines))]
+        return chosen.assign(arm=chosen["arm"].map(lines))
+    chosen = table[table["arm"].isin(list(lines)) | table[LIKE].isin(list(lines))]
+    return chosen.assign(
+        arm=chosen["arm"].map(lines).where(chosen[LIKE] == "", chosen["arm"]),
+        like=chosen[LIKE].map(lines).fillna(""),
+    )
+
+
 def joined(tables: list) -> pd.DataFrame:
     """Return tables of results below each other; what one of them does not name is empty."""
     table = pd.concat(tables, ignore_index=True)

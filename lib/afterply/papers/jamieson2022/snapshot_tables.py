@@ -14,7 +14,7 @@ import pandas as pd
 from ...arena import ratings
 from ...learners import tabular
 from ...reports.summaries import finals, shown
-from ...results import select
+from ...results import LIKE, select
 from ...stats import fixed, median_interval
 from .snapshots import (
     EXTRA,
@@ -204,8 +204,15 @@ def outcome_curves(table: pd.DataFrame, arm: str, last: int, games: int = 100) -
 
 def lost_curves(table, lasts, games):
     """Return the percentage of games lost to the own teacher: lasts: arm -> last episode."""
-    curves = {arm: outcome_curves(table, arm, last, games) for arm, last in lasts.items()}
-    return pd.concat(own[own.arm == OUTCOMES[2]].assign(arm=arm) for arm, own in curves.items())
+    arms = {arm: "" for arm in lasts}
+    if LIKE in table:
+        arms |= dict(table[table[LIKE].isin(lasts)][["arm", LIKE]].drop_duplicates().values)
+    curves = [
+        outcome_curves(table, arm, lasts[like or arm], games).assign(like=like, line=arm)
+        for arm, like in arms.items()
+    ]
+    lost = pd.concat(curves)
+    return lost[lost.arm == OUTCOMES[2]].assign(arm=lambda rows: rows.line).drop(columns="line")
 
 
 def training_curves(table: pd.DataFrame, arm: str, last: int) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import dataclasses
 
 from ...reports import figures
 from ...reports.summaries import finals
-from ...results import select
+from ...results import LIKE, as_lines, select
 from ..claims import load
 from . import FARL
 
@@ -15,8 +15,8 @@ ALGORITHMS = ("TD", "SARSA", "Q-learning")
 
 
 def arms_of(study) -> list:
-    """Return the arms of the text that a study has, and the reader's own one."""
-    return [arm for arm in (*FARL, "yours") if arm in study.arms]
+    """Return the arms of the text that a study has."""
+    return [arm for arm in FARL if arm in study.arms]
 
 
 def of_table_1(study, **columns) -> list:
@@ -31,9 +31,11 @@ def of_table_1(study, **columns) -> list:
 def in_lines(rows, claims=()):
     """Return rows and claims whose arms are lines "arm vs opponent"."""
     opponents = rows["opponent"] if len(rows) else ""  # a table without rows has no such column
-    lines = rows["arm"] + " vs " + opponents
+    lines = {"arm": rows["arm"] + " vs " + opponents}
+    if LIKE in rows:
+        lines[LIKE] = (rows[LIKE] + " vs " + opponents).where(rows[LIKE] != "", "")
     named = (dataclasses.replace(c, arm=f"{c.arm} vs {c.select['opponent']}") for c in claims)
-    return rows.assign(arm=lines), list(named)
+    return rows.assign(**lines), list(named)
 
 
 def tictactoe_learning(studies):
@@ -108,7 +110,7 @@ def connect4_learning(studies):
     """Draw Fig. 4: colour = opponent, line = arm."""
     study = studies["connect4"]
     curves, published = against_perfect_play(study)
-    lines = {"FARL": "-", "no-FARL": "--"} | ({"yours": ":"} if "yours" in study.arms else {})
+    lines = {"FARL": "-", "no-FARL": "--"}
     looks = {"AB": ("#cc3311", "o"), "AB-DL": ("#0077bb", "s")}
     styles = {
         f"{arm} vs {opponent}": dict(color=color, marker=marker, linestyle=line)
@@ -185,9 +187,7 @@ def on_tictactoe(studies, lines, title):
     """Draw arms of the study of SARSA on Tic-Tac-Toe."""
     rows = select(studies["sarsa"].table(), measure="win_rate", opponent="Max-N-10")
     arms = {f"Tic-Tac-Toe: {line}": line for line in lines}
-    rows = rows[rows["arm"].isin(arms)]
-    rows = rows.assign(arm=rows["arm"].map(arms))
-    return figures.learning_curves(rows, lines, best=50.0, title=title)
+    return figures.learning_curves(as_lines(rows, arms), lines, best=50.0, title=title)
 
 
 def sarsa_fig3(studies):

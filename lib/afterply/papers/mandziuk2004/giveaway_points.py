@@ -20,10 +20,10 @@ from ...files import data_directory, read_npz
 from ...games.catalogue import load as load_game
 from ...kernel.random import seed_from
 from ...players.wrapped import Wrapped
-from ...reports.figures import in_our_style, legend
+from ...reports.figures import OWN_COLOURS, in_our_style, legend
 from ...reports.picture import DARK, GREY, RED, SIZE, Picture
 from ...reports.summaries import finals, intervals
-from ...results import key, select
+from ...results import LIKE, key, select
 from ...stats import mean_interval
 from . import td_search
 from .linear import F22_NAMES, NUM_FEATURES, Linear
@@ -352,13 +352,19 @@ def draw_histories(table, arms, label, title=""):
         wide = points[points.arm == arm].pivot(index="episode", columns="run", values="value")
         best = wide.mean().idxmax()
         low, high = (wide.quantile(share, axis=1) for share in (0.1, 0.9))
-        own = {"learners": wide.count(axis=1), "mean": wide.mean(axis=1), "low": low, "high": high}
-        columns.append(pd.DataFrame(own | {"best": wide[best]}).assign(arm=arm, number=best))
+        shown = {"learners": wide.count(axis=1), "mean": wide.mean(axis=1)}
+        shown |= {"low": low, "high": high, "best": wide[best]}
+        columns.append(pd.DataFrame(shown).assign(arm=arm, number=best))
         span = axes.fill_between(wide.index, low, high, color=GREY, alpha=0.35)
         span.set(linewidth=0, label="8 of 10 learners")
         axes.plot(wide[best], color=RED, linewidth=0.7, label="best learner")
-        axes.plot(own["mean"], color=DARK, label="mean of all learners")
-        learners = own["learners"].max()
+        axes.plot(shown["mean"], color=DARK, label="mean of all learners")
+        own = points[points[LIKE] == arm] if LIKE in points else points[:0]
+        for name, mine in own.groupby("arm"):
+            means = mine.groupby("episode")["value"].mean()
+            axes.plot(means, color=OWN_COLOURS[0], linewidth=2.6, label=name)
+            columns.append(pd.DataFrame({"mean": means, "arm": name}))
+        learners = shown["learners"].max()
         axes.set_title(f"{arm}: {learners} learners, best: no. {best + 1}", fontsize=10.5)
     for axes in grid.flat[len(arms) :]:
         axes.set_visible(False)
