@@ -338,7 +338,7 @@ def test_every_profile_fits_its_notebook(path):
     ],
 )
 def test_papermill_refuses_what_the_notebook_does_not_declare(tmp_path, given, message):
-    source = "from afterply.studies.profiles import check_parameters\ncheck_parameters()"
+    source = "from afterply.studies import opened\nopened('10_tictactoe', profile)"
     path = write_notebook(tmp_path / "10_some.ipynb", DECLARED, source, "print('went on')")
     done = subprocess.run(
         [sys.executable, "-m", "papermill", str(path), str(tmp_path / "out.ipynb"), "-p", *given],

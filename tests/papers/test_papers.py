@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from afterply import games, learners, papers
-from afterply.commands import reproduce
 from afterply.evaluators import Matches
 from afterply.files import data_directory, read_yaml
 from afterply.games.rules import cube
@@ -25,6 +24,7 @@ from afterply.papers.verdicts import counting_error
 from afterply.players import positional
 from afterply.players.searching import MCTS
 from afterply.search.puct import SETTINGS
+from afterply.studies.notebooks import planned
 from afterply.studies.records import read
 
 TABLES = {
@@ -196,23 +196,20 @@ STUDIES = ("tictactoe", "nim3p", "connect4", "hex", "othello", "game2048")
 
 
 @pytest.mark.parametrize("number, name", list(enumerate(STUDIES, 10)))
-def test_notebooks_have_the_arms_of_the_software(published, number, name, tmp_path, monkeypatch):
+def test_notebooks_have_the_arms_of_the_software(published, number, name):
     (path,) = Path(__file__).parents[2].glob(f"notebooks/{number}_*.ipynb")
-    asked = {"software_runs": 1, "list_runs": 1, "switch_runs": 1}
-    asked = {key: asked[key] for key in asked if key in path.read_text(encoding="utf-8")}
-    monkeypatch.setenv("AFTERPLY_REPORTS", str(tmp_path))
-    studies, note = reproduce.planned(path, asked | {"profile": "paper"})
+    studies, note = planned(path, {"profile": "paper"})
     study = next(study for study in studies if study.name == name)
     readings = [r for r in published["konen2021"].readings if r.of == name]
     assert not note and readings
     for reading in readings:
         for arm in reading.arms.values():
-            (run,) = study.arms[arm]
+            job = study.arms[arm][0].job
             wanted = reading.settings.items()
-            assert {k: run.job.parameters[k] for k, _ in wanted} == dict(wanted)
-            assert run.job.parameters["farl"] == ("off" if arm.startswith("no-FARL") else "on")
+            assert {k: job.parameters[k] for k, _ in wanted} == dict(wanted)
+            assert job.parameters["farl"] == ("off" if arm.startswith("no-FARL") else "on")
             if "episodes" in reading.parameters:
-                assert run.job.episodes == reading.parameters["episodes"]
+                assert job.episodes == reading.parameters["episodes"]
 
 
 READING = """

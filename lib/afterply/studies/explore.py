@@ -84,6 +84,8 @@ def _own(study, change, records) -> Own:
     if like not in arms:
         raise ValueError(f"mine: there is no arm {like!r}: like is one of {', '.join(arms)}")
     job = arms[like][0].job
+    if "minutes" in change:
+        number("minutes", change["minutes"], 0.01)
     learned = {name: value for name, value in change.items() if name not in WORDS}
     check_names(learned, job)
     episodes = whole("episodes", change.get("episodes", job.episodes))
@@ -217,8 +219,6 @@ def _seconds(study, own, number_of_arms) -> float:
     """Return the seconds that each run may train, and say so if they are many; 0 if too many."""
     job, costs = own.runs[0].job, costs_of(study.arms[own.like])
     minutes = own.changes.get("minutes")
-    if minutes is not None:
-        number("minutes", minutes, 0.01)
     waves = -(-len(own.runs) // study.workers)
     seconds = 60 * (minutes or MINUTES / number_of_arms) / waves
     whole_training = not job.curve
@@ -304,8 +304,9 @@ def _difference(mine, theirs, episodes) -> str:
     values = [
         rows[rows.episode.isin(episodes)].groupby("run").value.mean() for rows in (mine, theirs)
     ]
-    part = tried({"high": {}, "low": {}}, [Runs(one) for one in values])
-    low, high = part.interval(SIDES) if min(map(len, values)) > 1 else (math.nan, math.nan)
-    if not low < high:
-        return together((part.seen.effect,), "+")[0]
-    return "{} [{}, {}]".format(*together((part.seen.effect, low, high), "+"))
+    effect = values[0].mean() - values[1].mean()
+    if min(map(len, values)) == 1:  # a single run says nothing of a spread
+        return together((effect,), "+")[0]
+    low, high = tried({"high": {}, "low": {}}, [Runs(one) for one in values]).interval(SIDES)
+    numbers = together((effect, low, high) if low < high else (effect,), "+")
+    return numbers[0] if len(numbers) == 1 else "{} [{}, {}]".format(*numbers)

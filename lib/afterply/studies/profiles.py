@@ -25,6 +25,7 @@ import yaml
 from ..files import data_directory, read_yaml
 
 PROFILES = RECORDED, QUICK, PAPER = ("recorded", "quick", "paper")
+INJECTED = "# Parameters"  # the first line of the cell that papermill adds
 REMEDY = 'set profile = "recorded" and say what you change, as in mine = {"alpha": 0.5}'
 
 
@@ -53,6 +54,7 @@ def opened(name: str, profile: str = RECORDED, mine=None) -> Setup:
     ValueError
         If the profile is unknown, does not go with `mine`, or nobody but a command may run it.
     """
+    _check_injected()
     if profile == RECORDED and not changes_of(mine):
         profile = os.environ.get("AFTERPLY_PROFILE") or RECORDED
         if profile not in (RECORDED, QUICK):
@@ -67,6 +69,15 @@ def opened(name: str, profile: str = RECORDED, mine=None) -> Setup:
     values = values_of(name, QUICK if profile == QUICK else PAPER)
     keys = values.pop("keys", {})
     return Setup(**values, profile=profile, mine=changes, keys=keys, studies=[])
+
+
+def _check_injected() -> None:
+    """Refuse parameters of ``papermill -p`` that the notebook does not declare."""
+    shell = _shell()
+    cells = shell.user_ns.get("In", []) if shell else []
+    for before, cell in zip(cells, cells[1:]):  # papermill's cell stands behind the declaring one
+        if cell.split("\n", 1)[0].strip() == INJECTED:
+            check_values(declared_in(before), declared_in(cell), "papermill")
 
 
 def values_of(name: str, folder: str) -> dict:

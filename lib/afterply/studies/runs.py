@@ -381,7 +381,7 @@ def spread(verb, function, tasks, keep, workers, dask=None) -> None:
     arms = list({f"{run.job.study} / {run.job.arm}": None for run, *_ in tasks})
     label = f"{verb} {arms[0] if len(arms) == 1 else f'{len(arms)} arms'}"
     if function is train and not dask and (workers == 1 or len(tasks) == 1):
-        with _bar(sum(run.job.episodes for run, _ in tasks), label, "episodes") as bar:
+        with _bar(sum(run.job.episodes for run, *_ in tasks), label, "episodes") as bar:
             for run, *rest in tasks:
                 keep(run, train(run.job, *rest, report=bar.update))
         return
