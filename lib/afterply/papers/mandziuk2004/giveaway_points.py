@@ -362,7 +362,7 @@ def draw_histories(table, arms, label, title=""):
         own = points[points[LIKE] == arm] if LIKE in points else points[:0]
         for name, mine in own.groupby("arm"):
             means = mine.groupby("episode")["value"].mean()
-            axes.plot(means, color=OWN_COLOURS[0], linewidth=2.6, label=name)
+            axes.plot(means, color=OWN_COLOURS[1], linewidth=2.6, label=name)
             columns.append(pd.DataFrame({"mean": means, "arm": name}))
         learners = shown["learners"].max()
         axes.set_title(f"{arm}: {learners} learners, best: no. {best + 1}", fontsize=10.5)
