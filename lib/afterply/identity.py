@@ -282,18 +282,17 @@ class _Content:
 
     def imports(self, code, function):
         """Return the sources behind the modules that a function imports when it is called."""
-        if inspect.iscode(code) and "IMPORT_NAME" not in {i.opname for i in dis.Bytecode(code)}:
-            return []
+        instructions = dis.Bytecode(code)
+        imported = [each.argval for each in instructions if each.opname == "IMPORT_NAME"]
         package = function.__globals__.get("__package__") or ""
         file = function.__globals__.get("__file__")
         folders = [str(Path(file).resolve().parent)] if file else []
         found = {}
-        for instruction in dis.Bytecode(code):
-            if instruction.opname == "IMPORT_NAME":
-                for name in (instruction.argval, f"{package}.{instruction.argval}".strip(".")):
-                    source = find_module(name, folders)
-                    if source is not None:
-                        found |= sources_behind_file(source)
+        for module in imported:
+            for name in (module, f"{package}.{module}".strip(".")):
+                source = find_module(name, folders)
+                if source is not None:
+                    found |= sources_behind_file(source)
         return sorted(found.items())
 
     def object(self, value):
