@@ -116,21 +116,21 @@ ARENA = [
 LEARNERS = [
     ("td.Session(_, {})", GAME),
     ("td.Session(_)", GAME),
-    ("td.Session(game, _)", ["3", "[]", "{'alpah': 1.0}", "{3: 1.0}"]),
-    ("td.Session(game, {}, _)", SEED),
-    ("td.Session(game, {'alpha': _})", ["-1", "[1]", "[1, 2, 3]", "nan", "'1'", "True", "None"]),
-    ("td.Session(game, {'epsilon': _})", ["2", "-1", "[0.1, -0.1]", "nan", "'1'"]),
-    ("td.Session(game, {'lambda_': _})", [*SHARE, "1.0"]),
-    ("td.Session(game, {'episodes': _})", WHOLE),
-    ("td.Session(game, {'max_plies': _})", COUNT),
-    ("td.Session(game, {'tc': _})", WORD),
-    ("td.Session(game, {'tc': 'id', 'tc_init': _})", ["0.0", "-1", "nan", "'1'"]),
-    ("td.Session(game, {'sigmoid': _})", ["1", "None", "'yes'"]),
-    ("td.Session(game, {'farl': _})", WORD),
-    ("td.Session(game, {'step_reward': _})", ["nan", "inf", "'1'", "None"]),
-    ("td.Session(game, {'tuples': _})", ["[]", "[[0, 0]]", "[[9]]", "[[-1]]", "'nothing'", "3"]),
+    ("td.Session(game, _)", ["3", "[]", "{'alpah': 1.0}", "{3: 1.0}", "{'tc': 'id'}"]),
+    ("td.Session(game, seed=_)", SEED),
+    ("td.Session(game, alpha=_)", ["-1", "[1]", "[1, 2, 3]", "nan", "'1'", "True", "None"]),
+    ("td.Session(game, epsilon=_)", ["2", "-1", "[0.1, -0.1]", "nan", "'1'"]),
+    ("td.Session(game, lambda_=_)", [*SHARE, "1.0"]),
+    ("td.Session(game, episodes=_)", WHOLE),
+    ("td.Session(game, max_plies=_)", COUNT),
+    ("td.Session(game, tc=_)", WORD),
+    ("td.Session(game, tc='id', tc_init=_)", ["0.0", "-1", "nan", "'1'"]),
+    ("td.Session(game, sigmoid=_)", ["1", "None", "'yes'"]),
+    ("td.Session(game, farl=_)", WORD),
+    ("td.Session(game, step_reward=_)", ["nan", "inf", "'1'", "None"]),
+    ("td.Session(game, tuples=_)", ["[]", "[[0, 0]]", "[[9]]", "[[-1]]", "'nothing'", "3"]),
     ("tabular.Session(_, {})", [*GAME, "nim3p"]),
-    ("tabular.Session(game, _)", ["None", "3", "[]", "{'alpah': 1.0}"]),
+    ("tabular.Session(game, _)", ["3", "[]", "{'alpah': 1.0}"]),
     ("tabular.Session(game, {}, _)", SEED),
     ("tabular.Session(game, {'alpha': _})", SHARE),
     ("tabular.Session(game, {'minimax_depth': _})", COUNT),
@@ -160,8 +160,8 @@ GROUND = [  # games and networks
     ("linear.Linear(checkers, _)", WORD),
     ("linear.Linear(checkers, depth=_).depth", [*WHOLE, "65"]),
     ("linear.Linear(checkers, weights=_)", ["[1.0]", "[nan]", "3", "'abc'"]),
-    ("td.Session(game, {'tuples': {'random_walk': _, 'length': 3}})", WHOLE),
-    ("td.Session(game, {'tuples': {'random_walk': 3, 'length': _}})", [*WHOLE, "10"]),
+    ("td.Session(game, tuples={'random_walk': _, 'length': 3})", WHOLE),
+    ("td.Session(game, tuples={'random_walk': 3, 'length': _})", [*WHOLE, "10"]),
     ("net.value(state, _)", ["2", "-1"]),
     ("net.value(_, 0)", ["[1, 2]"]),
     ("net.action_values(state, _)", SHARE),
@@ -321,11 +321,11 @@ def test_seeds_from_names_do_not_know_the_types_of_numpy():
 def test_diverging_values_are_reported():
     params = {"sigmoid": False, "alpha": 50.0, "lambda_": 0.9, "tuples": [[0, 1], [2, 3]]}
     with pytest.raises(FloatingPointError, match="alpha"):
-        td.Session(games.load("tictactoe"), params, 1).train(3000)
+        td.Session(games.load("tictactoe"), **params, seed=1).train(3000)
 
 
 def test_a_random_start_position_that_is_already_over():
     game = games.load("nim", heaps=1, stones=1)
-    session = td.Session(game, {"choose_start": True, "max_plies": 9}, 0)
+    session = td.Session(game, choose_start=True, max_plies=9)
     session.train(100)
     assert session.episode == 100 and session.moves <= 100

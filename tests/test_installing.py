@@ -40,7 +40,7 @@ assert Path(afterply.__file__).is_relative_to(sys.argv[1]), afterply.__file__
 assert not data_directory().exists()
 assert Path(afterply.__file__).with_name("py.typed").exists()  # type checkers read annotations
 game = games.load("nim")
-session = td.Session(game, {"tuples": "nim-1x3"}, seed=1)  # a list of the data folder
+session = td.Session(game, tuples="nim-1x3", seed=1)  # a list of the data folder
 session.train(50)
 result = arena.match(game, [session, players.Random()], seed=1)
 assert len(result.moves) > 2 and screen.replay(game, result.states, result.moves) is not None

@@ -180,9 +180,9 @@ def test_trainings_side_by_side_are_those_of_one_after_the_other():
     def trained(k):
         min_max = {"teacher": "non-deterministic", "minimax_depth": 2}
         learners = [
-            td.Session(CONNECT4, {"tuples": [[0, 1, 2, 3]], "alpha": 0.1}, k),
+            td.Session(CONNECT4, tuples=[[0, 1, 2, 3]], alpha=0.1, seed=k),
             tabular.Session(SMALL, min_max, k),
-            td_wrapped.Session(SMALL, {"tuples": "all", "iterations": 10}, k),
+            td_wrapped.Session(SMALL, tuples="all", iterations=10, seed=k),
         ]
         for learner in learners:
             learner.train(30)

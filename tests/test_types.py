@@ -36,7 +36,7 @@ def test_games_states_and_boards():
 
 def test_learners_and_networks(tmp_path):
     game = games.load("nim")
-    session = td.Session(game, {"tuples": "nim-1x3"}, seed=1)
+    session = td.Session(game, tuples="nim-1x3", seed=1)
     session.train(20)
     session.save(tmp_path / "mine.npz")
     net = ntuple.load(tmp_path / "mine.npz", game)

@@ -118,7 +118,7 @@ FOLDER = published_file("models")
 def make_agent(name: str) -> dict:
     """Train an agent by its recipe, write its weights and return its card."""
     recipe, game = RECIPES[name], load(name)
-    given = recipe.parameters | {"episodes": recipe.episodes}
+    given = td.DEFAULTS | recipe.parameters | {"episodes": recipe.episodes}
     td.Session(game, given, 0).train(1)  # compiled before the clock starts
     session = td.Session(game, given, recipe.seed)
     began = time.process_time()

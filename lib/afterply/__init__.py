@@ -17,7 +17,7 @@ o . x
 >>> arena.match(game, [players.MaxN(9), first_free], seed=1).scores.tolist()
 [1.0, -1.0]
 >>> from afterply.learners import td
->>> session = td.Session(game, {"tuples": [[0, 1, 2], [0, 4, 8]]}, seed=1)
+>>> session = td.Session(game, tuples=[[0, 1, 2], [0, 4, 8]], seed=1)
 >>> session.train(200)
 >>> len(arena.match(game, [session, first_free], seed=1).moves) >= 5
 True

@@ -216,7 +216,7 @@ def test_a_game_of_theirs_conforms_and_is_the_one_that_we_have_ourselves(theirs)
 
 @pytest.mark.slow
 def test_learners_searches_and_other_processes_take_it(theirs):
-    session = td.Session(theirs, {"tuples": [[0, 1, 2]]}, seed=1)
+    session = td.Session(theirs, tuples=[[0, 1, 2]], seed=1)
     session.train(20)
     assert session.moves > 100
     hexes, nim = (open_spiel.from_spiel(n) for n in ("hex(board_size=2)", "nim(pile_sizes=1;2)"))

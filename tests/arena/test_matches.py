@@ -189,7 +189,7 @@ def test_a_stopped_tournament_goes_on_where_it_was(pool, tmp_path):
 
 def test_a_file_of_other_matches_is_refused(pool, tmp_path):
     path = tmp_path / "nim.jsonl"
-    pool["net"] = session = td.Session(nim, {"tuples": "nim-1x3"}, seed=1)
+    pool["net"] = session = td.Session(nim, tuples="nim-1x3", seed=1)
     arena.matches(nim, pool, path=path)
 
     def refused(others, seed=0):

@@ -74,13 +74,13 @@ import time
 began = time.time()
 from afterply import games
 from afterply.learners import td
-td.Session(games.load("tictactoe"), {}, 1).train(1)
+td.Session(games.load("tictactoe"), td.DEFAULTS, 1).train(1)
 print(time.time() - began)
 """
 NEW_GAME = f"""{START}
 import sample_games
 began = time.time()
-td.Session(sample_games.take_game(), {{"tuples": [[0]]}}, 1).train(1)
+td.Session(sample_games.take_game(), tuples=[[0]], seed=1).train(1)
 print(time.time() - began)
 """
 
@@ -96,7 +96,8 @@ def table(head: str, rows) -> list[str]:
 
 def session_of(game: str, parameters: dict, learner=td):
     """Return a training that does not come near its last episode."""
-    return learner.Session(games.load(game), {"episodes": 10**9, **parameters}, seed=1)
+    given = learner.DEFAULTS | {"episodes": 10**9} | parameters
+    return learner.Session(games.load(game), given, seed=1)
 
 
 def trainings() -> list[str]:
@@ -151,7 +152,7 @@ def our_random_games(game):
 
 def our_puct(game, tuples):
     """PUCT searches from the start, each in a new tree, around a network of random weights."""
-    net = td.Session(game, {"episodes": 1, "tuples": tuples, "distinct_symmetries": False}, 1).net
+    net = td.Session(game, td.DEFAULTS, 1, tuples=tuples, distinct_symmetries=False).net
     net.weights[:] = np.random.default_rng(1).normal(0.0, 0.05, net.weights.shape)
     search, seeds = Search(game, net, PUCT_ITERATIONS), itertools.count()
 

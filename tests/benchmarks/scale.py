@@ -110,7 +110,7 @@ def look_ups(session) -> float:
 
 def plain_speed(game: str, parameters: dict) -> float:
     """Return the moves per CPU second of Algorithm 2 in plain Python and numpy."""
-    session = td.Session(games.load(game), {"episodes": 10**6, **parameters}, 1)
+    session = td.Session(games.load(game), td.DEFAULTS | {"episodes": 10**6} | parameters, 1)
     slow = Reference(session.game, session.net.tuples, session.params, Splitmix64(1))
 
     def step():
@@ -127,7 +127,7 @@ def _walk(number: int, length: int) -> dict:
 
 def _speed(parameters: dict) -> tuple[float, float]:
     """Return moves per CPU second of ConnectFour, and the MiB of weights and counters."""
-    session = td.Session(games.load("connect4"), parameters, 1)
+    session = td.Session(games.load("connect4"), td.DEFAULTS | parameters, 1)
     arrays = session.net.arrays
     size = (arrays.weights.nbytes + arrays.counters.nbytes) / 2**20
     return training_speed(session), size
@@ -135,7 +135,7 @@ def _speed(parameters: dict) -> tuple[float, float]:
 
 def _memory(game: str) -> int:
     """Return the peak memory of this process, in MiB, after some training with usual settings."""
-    session = td.Session(games.load(game), None, 1)
+    session = td.Session(games.load(game), seed=1)
     session.train(20)
     return round(int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024)
 

@@ -218,8 +218,17 @@ def test_other_sizes_of_a_game_have_n_tuples_that_fit(name, given):
     td.Session(games.load(name, **given), seed=1)
 
 
+def test_one_parameter_set_keeps_those_of_the_game(capsys):
+    assert run(capsys, "train nim --episodes 40 --set gamma=0.75 --seed 5")[0] == 0
+    card = players.load("nim.npz").card
+    same = td.Session(games.load("nim"), gamma=0.75, episodes=40, seed=5)
+    assert card["parameters"] == same.params and card["seed"] == same.seed == 5
+    status, _, said = run(capsys, "train nim --set gama=1 --out other.npz")
+    assert status == 2 and "did you mean 'gamma'" in said
+
+
 def test_parameters_given_are_all_that_counts_and_an_own_game_has_fitting_n_tuples():
-    assert td.Session(games.load("nim"), {}).params == td.DEFAULTS
+    assert td.Session(games.load("nim"), td.DEFAULTS).params == td.DEFAULTS
     assert td.Session(race(), seed=1).params == td.DEFAULTS
     assert sarsa.Session(games.load("nim")).params["alpha"] == 0.5
 

@@ -87,7 +87,7 @@ def test_one_game_by_hand(moves, scores, expected):
 @pytest.mark.parametrize("learner", [td, sarsa])
 def test_values_are_those_of_the_network_when_it_moved(learner):
     game = games.load("tictactoe")
-    session = learner.Session(game, {"episodes": 200}, seed=1)
+    session = learner.Session(game, learner.DEFAULTS, episodes=200, seed=1)
     session.train(200)
     moves, scores = play_alone(game, session.net, 0.0, new_rng(3))
     assert [player for player, _, _ in moves] == [k % 2 for k in range(len(moves))]

@@ -205,7 +205,7 @@ def test_a_call_names_what_is_wrong(call, message):
 
 
 def train(**rules):
-    td.Session(race(**rules), {"episodes": 10})
+    td.Session(race(**rules), episodes=10)
 
 
 # ------------------------------------------------------------------ rules that leave their arrays

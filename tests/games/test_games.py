@@ -166,7 +166,7 @@ def test_an_output_left_as_it_was_is_found_before_it_is_trained_with(changed):
     with pytest.raises(conformance.NotConforming, match=message):
         games.check(race(**changed), games=1)
     with pytest.raises(ValueError, match=message):
-        td.Session(race(**changed), {"tuples": [[0]]}, seed=1)
+        td.Session(race(**changed), tuples=[[0]], seed=1)
 
 
 @pytest.mark.slow

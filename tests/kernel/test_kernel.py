@@ -62,7 +62,7 @@ def test_seeds_of_any_size_and_sign_give_numbers_of_their_own():
 
 @pytest.mark.slow
 def test_hot_kernel_neither_allocates_nor_counts_references_nor_reorders_sums():
-    session = td.Session(games.load("nim"), {"precision": "float64"}, 0)
+    session = td.Session(games.load("nim"), td.DEFAULTS, precision="float64")
     session.train(1)
     fresh = kernel(td._train.py_func)  # compiled anew, as no text is kept on disk
     fresh._cache = NullCache()

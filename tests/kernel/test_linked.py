@@ -26,7 +26,7 @@ def at_once(monkeypatch, tmp_path):
 def _trained(learner, game, params=None, fast=True, linking=True):
     """Return all that a training holds whose second half is linked, or not `fast`."""
     link._codes.clear()
-    session = learner.Session(game, params, 1)
+    session = learner.Session(game, **(params or {}), seed=1)
     session._run = session._run if fast else lambda *given: learner._train(game.rules, *given)
     session.train(1)
     if fast:

@@ -20,7 +20,7 @@ every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=lambda m: m.NAM
 
 def made(learner, **params):
     given = GIVEN.get(learner.NAME, {}) | params
-    return learner.Session(GAMES.get(learner.NAME, TICTACTOE), given, 1)
+    return learner.Session(GAMES.get(learner.NAME, TICTACTOE), learner.DEFAULTS | given, 1)
 
 
 @every_learner
@@ -109,8 +109,26 @@ def test_a_learner_that_keeps_the_contract_passes_and_an_empty_one_does_not():
     "name, member, said",
     [
         ("DEFAULTS", {"alpha": 0.4}, "nothing is stated twice"),
-        ("__init__", lambda self, g, p, s=0: Session.__init__(self, g, {}, s), "without a word"),
-        ("__init__", lambda self, g, p, s=0: Session.__init__(self, g, p, 1), "another seed"),
+        (
+            "__init__",
+            lambda self, g, p, s=0, **c: Session.__init__(self, g, {}, s),
+            "without a word",
+        ),
+        (
+            "__init__",
+            lambda self, g, p, s=0: Session.__init__(self, g, p, s),
+            "no_such_parameter=1",
+        ),
+        (
+            "__init__",
+            lambda self, g, p=None, s=0, **c: Session.__init__(self, g, p, s),
+            "changed is",
+        ),
+        (
+            "__init__",
+            lambda self, g, p=None, s=0, **c: Session.__init__(self, g, p, 1, **c),
+            "another seed",
+        ),
         ("train", lambda self, n: None, "count every finished episode"),
         ("train", lambda self, n: Session.train(self, abs(n)), "is taken"),
         ("train", draw_elsewhere, "the second time"),

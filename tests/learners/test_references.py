@@ -125,7 +125,7 @@ def session_for(learner, name, changes, seed=3, episodes=150):
     same = {"lines": "tictactoe", "exact": "nim"}.get(name, name)
     made_with = {"size": 6} if name == "hex" else {}
     game = RACE if name == "race" else games.load(same, **made_with)
-    return learner.Session(game, params, seed)
+    return learner.Session(game, learner.DEFAULTS, seed, **params)
 
 
 def tables_of(session):

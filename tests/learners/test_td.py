@@ -21,7 +21,7 @@ LINEAR = {"sigmoid": False, "alpha": 1.0, "epsilon": 0.0, "precision": "float64"
 
 
 def trained(episodes, game=CHAIN, learner=td, **params):
-    made = learner.Session(game, params, 0)
+    made = learner.Session(game, learner.DEFAULTS, **params)
     made.train(episodes)
     return made
 
@@ -66,7 +66,7 @@ def test_one_move_back_moves_the_afterstate_before_to_what_its_successor_costs()
 @pytest.mark.parametrize("distinct", [True, False], ids=["distinct boards", "all boards"])
 def test_alpha_one_moves_a_linear_value_to_its_target(tuples, distinct):
     """[konen2021] footnote 13, for afterstates with repeated indices and repeated boards too."""
-    params = LINEAR | {"epsilon": 1.0, "tuples": tuples, "farl": "first"}
+    params = td.DEFAULTS | LINEAR | {"epsilon": 1.0, "tuples": tuples, "farl": "first"}
     for seed in range(20):
         made = td.Session(TICTACTOE, params | {"distinct_symmetries": distinct}, seed)
         stream = Splitmix64(made.mem.rng[0])
@@ -96,7 +96,8 @@ def perfect_values(game):
 @pytest.mark.parametrize("changes", [{}, Q, KEPT, {**Q, "farl": "off"}], ids=str)
 def test_perfect_values_of_nim_are_a_fixed_point(changes):
     game = games.load("nim", heaps=2, stones=3)
-    session = sarsa.Session(game, {**LINEAR, "alpha": 0.7, "choose_start": True, **changes}, 4)
+    params = LINEAR | {"alpha": 0.7, "choose_start": True} | changes
+    session = sarsa.Session(game, sarsa.DEFAULTS | params, 4)
     values, weights = perfect_values(game), session.net.weights.reshape(2, -1, game.actions)
     for s, q in values.items():
         for a, value in q.items():  # the only tuple is the whole board
@@ -115,7 +116,7 @@ def test_perfect_values_of_nim_are_a_fixed_point(changes):
 def test_indices_made_anew_are_those_by_differences(name, anew):
     walks, states = {"tuples": {"random_walk": 4 if name == "game2048" else 40, "length": 3}}, []
     for switched in (False, True):
-        session = td.Session(games.load(name), walks | {"lambda_": 0.5, "max_plies": 60}, 1)
+        session = td.Session(games.load(name), td.DEFAULTS | walks, 1, lambda_=0.5, max_plies=60)
         net = session.net.arrays
         assert net.anew == anew
         session.net.arrays = net._replace(anew=net.anew != switched)
@@ -143,7 +144,8 @@ def test_indices_made_anew_are_those_by_differences(name, anew):
 )
 def test_bad_parameters_are_named(learner, game, params, message):
     with pytest.raises(ValueError, match=message):
-        learner.Session(RACE if game == "race" else games.load(game), params, 0)
+        made_for = RACE if game == "race" else games.load(game)
+        learner.Session(made_for, learner.DEFAULTS, **params)
 
 
 def test_an_episode_without_end_is_an_error_with_its_remedy(monkeypatch):
@@ -158,7 +160,7 @@ def test_an_episode_without_end_is_an_error_with_its_remedy(monkeypatch):
 
 def wrapped(**params):
     given = {"iterations": 25, "tuples": [[0, 1, 2], [4, 8]], "alpha": 0.5} | params
-    return td_wrapped.Session(TICTACTOE, given, seed=3)
+    return td_wrapped.Session(TICTACTOE, td_wrapped.DEFAULTS | given, seed=3)
 
 
 def moves_by_hand(net, iterations):
@@ -194,8 +196,8 @@ def test_what_is_learned_from_a_move_is_what_td_learns():
     """
     game = games.load("nim")
     params = {"alpha": 0.5, "lambda_": 0.5, "tc": "exp", "tc_init": 1e-4}
-    plain = td.Session(game, params | {"epsilon": 0.0}, seed=3)
-    taught = td_wrapped.Session(game, params | {"iterations": 25}, seed=3)
+    plain = td.Session(game, td.DEFAULTS | params, seed=3, epsilon=0.0)
+    taught = td_wrapped.Session(game, td_wrapped.DEFAULTS | params, seed=3, iterations=25)
     weights = np.random.default_rng(5).normal(0.0, 0.3, plain.net.weights.shape)
     plain.net.weights[:] = taught.net.weights[:] = weights
     plain.train(25)
@@ -214,7 +216,9 @@ def test_what_is_learned_from_a_move_is_what_td_learns():
 
 def test_a_search_that_begins_late_leaves_td_as_it_is_until_then():
     late, plain = wrapped(episodes=200, search_from=0.5), wrapped(episodes=200, search_from=1.0)
-    alone = td.Session(TICTACTOE, {k: v for k, v in late.params.items() if k in td.PARAMETERS}, 3)
+    alone = td.Session(
+        TICTACTOE, td.DEFAULTS | {k: late.params[k] for k in td.PARAMETERS if k in late.params}, 3
+    )
     for session in (late, plain, alone):
         session.train(40)
         session.train(60)

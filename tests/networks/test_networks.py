@@ -151,7 +151,7 @@ def test_random_walks_are_connected_and_follow_the_seed():
 
 
 def test_players_that_put_other_marks_can_share_a_table_of_whole_boards():
-    trained = [td.Session(TICTACTOE, {"shared_tables": shared}, seed=3) for shared in (False, True)]
+    trained = [td.Session(TICTACTOE, shared_tables=shared, seed=3) for shared in (False, True)]
     for session in trained:
         session.train(300)
     own, shared = (session.net.weights for session in trained)

@@ -38,7 +38,7 @@ def trainings(study="*"):
 )
 def test_a_session_is_saved_and_plays_as_before(tmp_path, learner, parameters):
     game, path = games.load("nim"), tmp_path / "agent.npz"
-    session = learner.Session(game, parameters, seed=7)
+    session = learner.Session(game, **parameters, seed=7)
     session.train(60)
     session.save(path, note="for a test")
     player = players.load(path)
@@ -71,7 +71,7 @@ def test_an_agent_is_saved_again_shows_a_card_and_exports_it(tmp_path):
 
 def test_what_is_no_agent_of_this_game_is_refused(tmp_path):
     game, path = games.load("nim"), tmp_path / "agent.npz"
-    td.Session(game, {"tuples": "nim-1x3"}, seed=1).save(path)
+    td.Session(game, tuples="nim-1x3", seed=1).save(path)
     others = [games.load("nim", **given) for given in ({"misere": True}, {"stones": 4})]
     for other in (games.load("hex", size=3), games.load("nim3p"), *others):
         with pytest.raises(ValueError, match="holds weights of"):

@@ -67,7 +67,7 @@ def test_a_linear_function_is_wrapped_in_the_rewards_of_the_game():
 def test_nothing_found_is_kept_when_the_base_agent_learns_on():
     start = tictactoe.start()
     for kind, params in ((td, {"episodes": 2000}), (tabular, {})):
-        session = kind.Session(tictactoe, params, seed=1)
+        session = kind.Session(tictactoe, kind.DEFAULTS | params, seed=1)
         player = Wrapped(session, 200)
         before = player.values(start)
         session.train(500)

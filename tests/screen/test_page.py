@@ -328,7 +328,7 @@ def taught(machine, made, told, params, episodes):
 @pytest.mark.parametrize("name", EPISODES)
 def test_a_module_learns_the_same_bits(name):
     game, episodes = games.load(name), EPISODES[name]
-    usual = game.settings | SMALLER.get(name, {})
+    usual = td.Session(game, **SMALLER.get(name, {})).params
     _, made, told = linked(td.Session(game, usual))
     machine = Machine(made)
     for settings in SETTINGS:
@@ -354,7 +354,7 @@ def test_a_module_learns_the_same_bits(name):
 @pytest.mark.slow
 def test_a_page_from_the_disk_learns_and_is_played(browser, tmp_path):
     game = games.load("nim3p")
-    session = td.Session(game, game.settings | {"sigmoid": False}, seed=7)
+    session = td.Session(game, sigmoid=False, seed=7)
     shown, said = opened(browser, learn_page(session, tmp_path / "learn.html").as_uri())
 
     def points():

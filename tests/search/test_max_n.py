@@ -194,8 +194,8 @@ def test_what_takes_rewards_for_opposite_refuses_other_games(score):
         lambda: players.MinMax(3).playing(game),
         lambda: agents.min_max(game, depth=3),
         lambda: players.Wrapped(lambda s: [0.0, 0.0], 10, game=game),
-        lambda: td.Session(game, {"step_back": "move", "farl": "off"}),
-        lambda: td_wrapped.Session(game, {"iterations": 10}),
+        lambda: td.Session(game, step_back="move", farl="off"),
+        lambda: td_wrapped.Session(game, iterations=10),
     ]
     for way in ways:
         with pytest.raises(ValueError, match="opposite"):

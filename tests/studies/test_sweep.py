@@ -4,8 +4,10 @@ import pytest
 
 from afterply import games
 from afterply.files import data_directory
-from afterply.learners import td
+from afterply.learners import sarsa, tabular, td
+from afterply.learners.parameters import check_parameters
 from afterply.studies import Study, sweep
+from afterply.studies.sweep import Sweep
 from small_studies import TUPLES, Weights
 
 GAME = games.load("tictactoe")
@@ -25,8 +27,8 @@ def test_the_table_has_a_row_for_each_combination_seed_episode_and_result(place)
     assert mass.groupby("alpha").value.mean().is_monotonic_increasing
     study = Study("sweep-tictactoe-td", "quick", workers=1)  # the same trainings, one by one
     arm = f"alpha=0.5, lambda_=0.5, tuples={TUPLES}"
-    given = {"alpha": 0.5, "lambda_": 0.5, "tuples": TUPLES, "curve": [Weights()]}
-    study.arm(arm, td, game=GAME, runs=2, episodes=60, eval_every=30, **given)
+    given = GAME.settings | {"alpha": 0.5, "lambda_": 0.5, "tuples": TUPLES, "episodes": 60}
+    study.arm(arm, td, game=GAME, runs=2, eval_every=30, curve=[Weights()], **given)
     own, theirs = mass.query("alpha == 0.5 and lambda_ == 0.5"), study.table()
     assert own.value.tolist() == theirs[theirs.measure == "mass"].value.tolist()
 
@@ -43,6 +45,22 @@ def test_what_is_recorded_is_not_trained_again_and_the_rest_is_added(place, monk
     assert file.read_text().startswith("\n".join(lines)) and len(more) == len(first.table) * 9 // 4
     monkeypatch.setenv("AFTERPLY_BATCH", "some-notebook")  # its records are nobody else's
     assert len(small(alpha=(0.7,)).table) == len(first.table) // 2
+
+
+def test_what_does_not_vary_is_as_usual_in_the_game(place, monkeypatch):
+    monkeypatch.setattr(Study, "make", lambda *_: None)  # it trains nothing
+    monkeypatch.setattr(
+        Sweep, "__init__", lambda self, study, varied: vars(self).update(study=study)
+    )
+    for name, learner in (("connect4", td), ("nim", sarsa), ("nim", tabular), ("nim3p", td)):
+        game = games.load(name)
+        arms = sweep(game, learner, alpha=[0.25, 0.75], episodes=600).study.arms
+        before = check_parameters(learner.PARAMETERS, None, game) | {"episodes": 600}
+        before = {name: before[name] for name in learner.DEFAULTS}
+        for alpha, runs in zip((0.25, 0.75), arms.values(), strict=True):
+            assert all(run.job.parameters == before | {"alpha": alpha} for run in runs)
+    (run,) = sweep(games.load("nim"), td, 1).study.arms["sweep-nim-td"]
+    assert run.job.episodes == 20_000 and run.job.every == 2_000  # of its settings
 
 
 def test_curves_are_of_all_combinations_or_some(place):

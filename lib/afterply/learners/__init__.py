@@ -5,7 +5,7 @@ The contract. A learner is a module (or a class, such as one in a notebook's cel
     NAME, VERSION              part of the keys of records; VERSION is raised when numbers change
     PARAMETERS                 one table, name -> kind, default, range and meaning (``parameters``)
     DEFAULTS                   ``parameters.defaults(PARAMETERS)``
-    Session(game, params, seed=0)   one training run; raises if a parameter is out of its range
+    Session(game, params=None, seed=0, **changed)   one training run: see ``session.BaseSession``
 
 and a session, from whose seed everything random derives, has::
 

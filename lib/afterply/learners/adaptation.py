@@ -8,14 +8,13 @@ import math
 import numpy as np
 
 from ..games.calls import allocate, call_board, call_score, call_start, copy_into, start_from_scheme
-from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import exp, log, prefetch
 from ..kernel.link import Linked
 from ..kernel.random import new_rng
 from ..networks import lookup
 from ..networks.ntuple import Network, make_tuples
-from .parameters import check_parameters, kernel_values
+from .parameters import kernel_values
 from .session import TRUNCATED, UPDATES, BaseSession
 
 NOW = lookup.NOW  # row of the present state
@@ -205,14 +204,14 @@ def remember(net, mem, p, row, explored):
 class NetworkSession(BaseSession):
     """A training run of an n-tuple network; a learner sets what stands here first, and `mem`."""
 
-    parameters, par_type = {}, None  # as declared, and the named tuple that kernels read
+    par_type = None  # the named tuple of parameters that kernels read
     run_episodes = None  # the kernel: rules, net, par, mem, num_episodes
     checkpoint = tuple(TRACES)  # the arrays of `mem` that one holds
     per_action = False  # whether the network has values of actions
 
-    def __init__(self, game, params: dict | None = None, seed: int = 0):
-        self.game, self.rng, self.seed = check_game(game), new_rng(seed), int(seed)
-        self.params = params = check_parameters(self.parameters, params, game)
+    def __init__(self, game, params: dict | None = None, seed: int = 0, **changed):
+        super().__init__(game, params, seed, **changed)
+        self.rng, params = new_rng(seed), self.params
         values = kernel_values(self.parameters, params)
         self.par = self.par_type(**values, trace_size=trace_size(params))
         named = "sigmoid", "distinct_symmetries", "symmetries", "shared_tables", "precision"

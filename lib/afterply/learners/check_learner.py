@@ -44,12 +44,19 @@ def _refuses(call, *given, **named):
     return False
 
 
+def _refuses_by_name(learner, game):
+    try:
+        return _refuses(learner.Session, game, no_such_parameter=1)
+    except TypeError:  # it takes none by name
+        return False
+
+
 def _faults(learner, game, params):
     """Yield what is wrong; each check relies on those before it."""
 
     def session(trained=0, seed=1, run=0, **more):
         numbered = {"run": run} if getattr(learner, "NUMBERED_RUNS", False) else {}
-        made = learner.Session(game, params | more, seed, **numbered)
+        made = learner.Session(game, learner.DEFAULTS | params | more, seed, **numbered)
         if trained:
             made.train(trained)
         return made
@@ -70,6 +77,9 @@ def _faults(learner, game, params):
     yield from _lacking(made.net, NET, "session.net")
     if not _refuses(session, no_such_parameter=1):
         yield "Session takes {'no_such_parameter': 1} without a word: begin with check_parameters()"
+    if not _refuses_by_name(learner, game):
+        remedy = "def __init__(self, game, params=None, seed=0, **changed), and changed is the last"
+        yield f"Session(game, no_such_parameter=1): {remedy} argument of check_parameters()"
     made.train(PART)
     if made.episode != PART or not made.moves >= PART:
         counted = f"episode is {made.episode!r} and moves is {made.moves!r}"

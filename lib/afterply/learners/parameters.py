@@ -13,6 +13,7 @@ Sessions, studies, the command line and the documentation read this table, and k
 import difflib
 import math
 import re
+import reprlib
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -85,18 +86,20 @@ def defaults(declared: dict) -> dict:
 def usual(declared: dict, game) -> dict:
     """Return the parameters that a game's own file states, for a learner that has n-tuples."""
     known = declared if "tuples" in declared else ()
-    return {name: value for name, value in game.settings.items() if name in known}
+    return plain({name: value for name, value in game.settings.items() if name in known})
 
 
-def check_parameters(declared: dict, given: dict | None, game=None) -> dict:
-    """Return the declared defaults overlaid with `given`; ValueError names what is wrong.
+def check_parameters(declared: dict, given: dict | None, game=None, changed=None) -> dict:
+    """Return all declared parameters: `given`, or as usual in the game, with some of them changed.
 
-    With a game, None stands for those that are usual in it.
+    What is not given has its default. ValueError names what is wrong; so it does if `given` leaves
+    out what the game's file states, since it might mean either that or the default.
     """
-    given = usual(declared, game) if given is None and game else given
+    stated, own = {} if game is None else usual(declared, game), defaults(declared)
+    given = stated if given is None and game is not None else given
     if not isinstance(given, dict):
         raise TypeError(f"parameters are a dictionary name -> value, not {given!r}")
-    given = plain(given)
+    given = plain(given | (changed or {}))
     for name, value in given.items():
         if name not in declared:
             near = difflib.get_close_matches(str(name), declared, 1)
@@ -108,7 +111,14 @@ def check_parameters(declared: dict, given: dict | None, game=None) -> dict:
                 f"{name}={value!r} {problem} ({declared[name].meaning}); the default is"
                 f" {declared[name].default!r}"
             )
-    return defaults(declared) | given
+    if left := [n for n, value in stated.items() if n not in given and value != own[n]]:
+        named = ", ".join(["game", *(f"{n}={reprlib.repr(v)}" for n, v in given.items())])
+        raise ValueError(
+            f"this dictionary leaves out {', '.join(left)}, of which {game.name} has its own usual"
+            f" values: Session({named}) takes these, and the dictionary DEFAULTS | {{...}} those of"
+            " the learner"
+        )
+    return own | given
 
 
 def kernel_values(declared: dict, params: dict) -> dict:

@@ -227,8 +227,8 @@ class Session(NetworkSession):
     checkpoint = (*NetworkSession.checkpoint, *PAIRS)
     per_action = True
 
-    def __init__(self, game, params: dict | None = None, seed: int = 0):
-        super().__init__(game, params, seed)
+    def __init__(self, game, params: dict | None = None, seed: int = 0, **changed):
+        super().__init__(game, params, seed, **changed)
         known = self.par.method_q and self.par.sarsa_action_kept
         if self.par.q_maximum_random_numbers and not known:
             raise ValueError(

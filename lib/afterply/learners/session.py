@@ -4,9 +4,11 @@ import time
 
 import numpy as np
 
-from ..checks import whole
+from ..checks import seed_number, whole
 from ..files import Archive, out_of_range
+from ..games.game import check_game
 from ..players.saved import STATE, game_of, learner_version, save
+from .parameters import check_parameters
 
 __all__ = ["BaseSession"]
 
@@ -25,21 +27,40 @@ def next_chunk(chunk: int, seconds: float, aim: float) -> int:
 
 
 class BaseSession:
-    """One training run of a learner, ``Session(game, params, seed)``: what all have in common.
+    """One training run of a learner: what all have in common.
 
     ``train(a)`` followed by ``train(b)`` gives the same bits as ``train(a + b)``, also across a
-    checkpoint. A learner sets `game`, `params`, `seed`, `net` and `counters`, and has
-    ``play_until``, ``state_dict`` and, for what grows, ``load_growing(arrays)``. `params` are any
-    of its ``PARAMETERS``, and the others have their ``DEFAULTS``. Without `params` a learner of
-    n-tuples takes what the game's file states, ``game.settings``; to change some of these, give
-    ``game.settings | {"alpha": 0.1}``. Everything random derives from the `seed`. ValueError if one
-    is unknown or out of its range, or does not fit the game.
+    checkpoint. A learner names its `parameters`, sets `net` and `counters`, and has ``play_until``,
+    ``state_dict`` and, for what grows, ``load_growing(arrays)``.
+
+    Parameters
+    ----------
+    game : Game
+    params : dict, optional
+        All parameters of the learner; those left out have its ``DEFAULTS``. Without it they are as
+        usual in the game: for a learner with n-tuples as its file states, ``game.settings``, which
+        a dictionary must not leave out.
+    seed : int
+        Everything random derives from it.
+    changed
+        Parameters by name that are to be otherwise, and keep the others: ``Session(game,
+        alpha=2.0)``, or ``Session(game, DEFAULTS, alpha=2.0)``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is unknown or out of its range, or does not fit the game.
     """
 
+    parameters = {}  # of the learner, as declared
     snapshots = ()  # episodes after which the network keeps its values
     growing = ()  # arrays of a checkpoint whose length changes while it learns
     # [low, high) of the numbers in arrays of a checkpoint, which address others; all are finite
     limits = {"counters": (0, 2**62)}
+
+    def __init__(self, game, params: dict | None = None, seed: int = 0, **changed):
+        self.game, self.seed = check_game(game), seed_number(seed)
+        self.params = check_parameters(self.parameters, params, game, changed)
 
     def train(self, num_episodes: int) -> None:
         """Play and learn `num_episodes` episodes; Ctrl-C stops between two of them.

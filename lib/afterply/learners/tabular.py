@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 
-from ..checks import seed_number
 from ..checks import whole as check_whole
 from ..files import out_of_range
 from ..games.calls import allocate, call_chance, call_over, call_play, call_score, call_start
@@ -192,11 +191,12 @@ class Session(BaseSession):
     Source: [jamieson2022] Alg. 1. Deviations: see data/papers/jamieson2022.yaml.
     """
 
+    parameters = PARAMETERS
     growing = ("keys", "owner", "newest", "action", "older", "q", "snapshot_counts", "snapshot_q")
 
-    def __init__(self, game, params: dict, seed: int = 0):
-        self.params = params = parameters.check_parameters(PARAMETERS, params)
-        self.game, self.seed, self.snapshots = game, seed_number(seed), params["snapshots"]
+    def __init__(self, game, params: dict | None = None, seed: int = 0, **changed):
+        super().__init__(game, params, seed, **changed)
+        params, self.snapshots = self.params, self.params["snapshots"]
         self.work, self.par = agents.new_work(game, seed), compile_parameters(params)
         self.net = QTable(game, 0, params["initial_q"], params["ties"])
         self.net.outcomes = np.zeros((2, 3), np.int64)

@@ -221,12 +221,12 @@ def check_one_move_back(game, params: dict) -> None:
 
 
 class Session(NetworkSession):
-    """One training run of TD-learning, without `params` as usual in the game: `BaseSession`.
+    """One training run of TD-learning: see :class:`afterply.learners.session.BaseSession`.
 
     Source: [konen2021] Alg. 2. Deviations: see data/papers/konen2021.yaml.
 
     >>> from afterply import games
-    >>> session = Session(games.load("tictactoe"), {"episodes": 1000}, seed=1)
+    >>> session = Session(games.load("tictactoe"), episodes=1000, seed=1)
     >>> session.train(1000)
     >>> session.episode
     1000
@@ -234,8 +234,8 @@ class Session(NetworkSession):
 
     parameters, par_type, run_episodes = PARAMETERS, Par, staticmethod(_train)
 
-    def __init__(self, game, params: dict | None = None, seed: int = 0):
-        super().__init__(game, params, seed)
+    def __init__(self, game, params: dict | None = None, seed: int = 0, **changed):
+        super().__init__(game, params, seed, **changed)
         if self.par.step_back_move:
             check_one_move_back(game, self.params)
         self.mem = Memory(**self.allocate(MEMORY, rows=1 + game.max_legal))

@@ -57,9 +57,10 @@ class Session(td.Session):
     Source: [scheiermann2022] Sec. IV-E. Deviations: D9, D21, D32.
     """
 
-    def __init__(self, game, params: dict | None = None, seed: int = 0):
-        own = check_parameters(PARAMETERS, params, check_game(game))
-        super().__init__(game, {k: v for k, v in own.items() if k in td.PARAMETERS}, seed)
+    def __init__(self, game, params: dict | None = None, seed: int = 0, **changed):
+        own = check_parameters(PARAMETERS, params, check_game(game), changed)
+        shared = {k: v for k, v in own.items() if k in td.PARAMETERS}
+        super().__init__(game, td.DEFAULTS | shared, seed)
         self.params, self._plain, self._run = own, self._run, self._play
         settings = {name: own[name] for name in ("c_puct", "gamma", "step_reward", "pass_nodes")}
         self.search = Search(game, self.net, own["iterations"], **settings)

@@ -134,7 +134,7 @@ function learn(game, parts) {
     const lines = Object.entries(given).map(([name, value]) => `    "${name}": ${value},\n`);
     const sum = globalThis.crypto?.subtle ? await fingerprint(engine.bytes(place, length)) : "";
     $("code").textContent = "from afterply import games\nfrom afterply.learners import td\n\n" +
-      `session = td.Session(${learning.game}, {\n${lines.join("")}}, seed=${seed})\n` +
+      `session = td.Session(${learning.game}, td.DEFAULTS | {\n${lines.join("")}}, seed=${seed})\n` +
       `session.train(${learned()})\n` +
       `session.net.checksum()  # ${sum}`;
   }

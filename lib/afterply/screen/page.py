@@ -300,7 +300,7 @@ def learn_page(agent, file=None, *, title: str = "") -> Path:
     about = ABOUT
     if isinstance(agent, Game):
         about += LARGER * (agent.name in SMALLER)
-        agent = td.Session(agent, agent.settings | SMALLER.get(agent.name, {}))
+        agent = td.Session(agent, **SMALLER.get(agent.name, {}))
     if not isinstance(agent, td.Session):
         raise ValueError(f"a page learns a game, or what a td.Session learns, not {agent!r}")
     session, made, learning = linked(agent)

@@ -44,7 +44,8 @@ class Checkpoint(NamedTuple):
 
 def repeat(learner, run: dict) -> list[Checkpoint]:
     """Train one golden run and return its checkpoints, the end last."""
-    session = learner.Session(load_spec(run["game"]), dict(run["parameters"]), run["seed"])
+    parameters = learner.DEFAULTS | run["parameters"]
+    session = learner.Session(load_spec(run["game"]), parameters, run["seed"])
     found = []
     for part in range(1, CHECKPOINTS + 1):
         session.train(part * run["episodes"] // CHECKPOINTS - session.episode)

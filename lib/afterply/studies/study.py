@@ -108,7 +108,8 @@ class Study:
             ``runs`` and ``episodes``, at least 1, ``eval_every``, the episodes between two points
             of the curve (default: one point, at the end), and parameters of the learner; the
             study's `params` hold their defaults. An unknown one, or a value out of range, raises
-            ValueError.
+            ValueError. Unlike a session, an arm that is recorded takes nothing from the game:
+            ``**game.settings`` gives what is usual in it.
         """
         given = {k: v for k, v in given.items() if v is not None or k not in COUNTS}
         given = plain(self.params | given)

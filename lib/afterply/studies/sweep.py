@@ -12,6 +12,7 @@ import itertools
 from ..checks import whole
 from ..evaluators import Matches
 from ..games.game import check_game
+from ..learners.parameters import usual
 from ..players.basic import Random
 from ..reports.figures import learning_curves
 from ..results import filling, in_words, select
@@ -70,6 +71,7 @@ def sweep(
 ) -> Sweep:
     """Train with every combination of the parameters whose values are listed, and measure.
 
+    All others are as of ``learner.Session(game)``: the game's usual ones, or the learner's.
     ValueError if a parameter is unknown, out of its range, or without values.
 
     Parameters
@@ -80,7 +82,7 @@ def sweep(
     seeds : int
         Independent trainings of each combination.
     episodes, eval_every : int
-        Length of a training (default: the learner's), and episodes between two points of its curve
+        Length of a training (default: as usual, too), and episodes between two points of its curve
         (default: a tenth).
     evaluate : evaluator, or a list of them
         Default: matches with random players; in a game for one player, its mean score.
@@ -97,7 +99,9 @@ def sweep(
     lists = {k: v if isinstance(v, list) else [v] for k, v in parameters.items()}
     if empty := [parameter for parameter, values in lists.items() if not values]:
         raise ValueError(f"{empty[0]}=[] lists no values to try")
-    episodes = learner.DEFAULTS.get("episodes") if episodes is None else episodes
+    settings = usual(learner.PARAMETERS, game)
+    length = settings.pop("episodes", learner.DEFAULTS.get("episodes"))
+    episodes = length if episodes is None else episodes
     whole("episodes", episodes)
     if evaluate is None:
         evaluate = ALONE if game.players == 1 else AGAINST_RANDOM
@@ -113,7 +117,7 @@ def sweep(
         given = dict(zip(lists, combination))
         own = {k: given[k] for k in sorted(given) if isinstance(parameters[k], list)}
         arm = ", ".join(f"{k}={v}" for k, v in own.items()) or name
-        study.arm(arm, learner, **shared, **given)
+        study.arm(arm, learner, **shared, **(settings | given))
         varied[arm] = {k: tuple(v) if isinstance(v, list) else v for k, v in own.items()}
     # in a notebook that a command runs as well
     study.make([run for runs in study.arms.values() for run in runs])

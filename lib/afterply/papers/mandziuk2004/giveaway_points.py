@@ -253,7 +253,7 @@ def keep_reading(study, reading, folder: str, depth: int) -> tuple[str, int | No
         return f"{folder}.npz", None
     file = f"{folder}-{reading.id.partition('-')[0]}.npz"
     game = load_game("giveaway", **reading.parameters)
-    session = td_search.Session(game, dict(depth=depth) | reading.settings)
+    session = td_search.Session(game, depth=depth, **reading.settings)
     return file, keep_weights(study, file, session, first)
 
 

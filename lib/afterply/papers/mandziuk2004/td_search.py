@@ -17,7 +17,6 @@ import numpy as np
 from ...checks import whole as check_whole
 from ...files import data_directory, file_digest, read_npz, write_npz
 from ...games.calls import allocate, call_over, call_play, call_player, call_score, call_start
-from ...games.game import check_game
 from ...games.rules.giveaway import bits_of
 from ...kernel.compile import kernel
 from ...kernel.random import new_rng
@@ -178,12 +177,13 @@ class Session(BaseSession):
     on `seed`. Source: [mandziuk2004] Sec. 3, 4. Deviations: see data/papers/mandziuk2004.yaml.
     """
 
+    parameters = PARAMETERS
     growing = ("results", "snapshot_episodes", "snapshot_weights")
 
-    def __init__(self, game, params: dict, seed: int = 0, run: int = 0):
-        self.params = params = parameters.check_parameters(PARAMETERS, params)
-        self.snapshots = params["snapshots"]
-        self.game, self.run = check_game(game), check_whole("run", run, 0)
+    def __init__(self, game, params: dict | None = None, seed: int = 0, run: int = 0, **changed):
+        super().__init__(game, params, seed, **changed)
+        params, self.snapshots = self.params, self.params["snapshots"]
+        self.run = check_whole("run", run, 0)
         self.group, self.learner = divmod(self.run, GROUP)
         seat = int(self.learner >= FIRST_SEATS)
         self.net = Linear(game, params["features"], seat, params["depth"], params["quiescence"])
