@@ -4,6 +4,7 @@ import matplotlib
 import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from ..papers.compare import UNITS
 from ..papers.verdicts import MIN_RUNS, REPRODUCED
@@ -145,7 +146,9 @@ def _show_beginning(axes, data, by, x, own):
     ends = data[data[by].isin(list(own))][x].max() if own else None
     if own and data[x][data[x] > 0].size and ends < data[x].max() / 4:
         axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter(lambda number, _: f"{number:,.0f}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _draw_curve(axes, rows, arm, style, counted):
