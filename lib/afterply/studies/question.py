@@ -10,10 +10,8 @@ Nothing is recorded, and what the cache holds of recorded runs stays as it is. W
 on at the next call.
 """
 
-import contextlib
 import copy
 import difflib
-import io
 import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -29,7 +27,9 @@ from ..reports.among import among
 from ..reports.figures import learning_curves
 from ..reports.sources import duration
 from ..results import Collected, by_columns, in_percent, in_words, joined, key, select
+from .explore import costs_of
 from .notebooks import collect, find
+from .profiles import Setup
 from .records import same_results
 from .runs import Run, where_to_work, work
 
@@ -278,16 +278,25 @@ def afresh(study, arm: str, num: int, evaluators=(), **changes) -> pd.DataFrame:
     for kind in ("curve", "final"):
         some = _measurable(getattr(job, kind))
         what[kind] = [one for one in some if not evaluators or one.name in evaluators]
-    other = copy.copy(study)
+    other = _alone(study, {arm: study.arms[arm]})
     other.cache = study.cache / APART
-    other.arms, other.derivations, other._tables = {arm: study.arms[arm]}, defaultdict(list), {}
     other.arm(name, job.learner, **job.parameters | what | changes)
     other.derivations |= {one: study.derivations[arm] for one in (arm, name)}
-    other._done = {arm, name}  # nothing that is missing of the recorded arm is made
+    other._done.add(name)
     other.make(other.arms[name], may_write=False)
     for run in other.arms[name]:
         run.job.checkpoint.unlink(missing_ok=True)
     return other.table().replace({"arm": {name: NEW}})
+
+
+def _alone(study, arms):
+    """Return a copy of a study with some arms, that need not be what its profile states."""
+    other = copy.copy(study)
+    other.setup = Setup(profile=study.profile, mine=[])
+    other.arms, other._planned, other._tables = dict(arms), {}, {}
+    other.derivations = defaultdict(list, study.derivations)
+    other._done, other._own = set(arms), []  # the recorded runs as they are, and no others
+    return other
 
 
 def variant(what: str, *studies, runs: int = 0, **changes) -> Answer:
@@ -350,13 +359,11 @@ def _check_changes(job, changes):
 
 def _number_and_cost(recorded, number, changes):
     """Return how many runs a variant has, and their CPU seconds in all, nan if unknown."""
-    episodes = recorded[0].job.episodes
-    costs = [recorded_cost(run) for run in recorded if run.job.key in run.records]
-    each = sum(costs) / len(costs) if costs else math.nan
-    each *= changes.get("episodes", episodes) / episodes
-    fit = min(len(costs), int(CHEAP / max(each, 1e-9))) if costs else 0
-    number = number or max(LEAST, fit)
-    return number, number * each
+    costs, job = costs_of(recorded), recorded[0].job
+    each = costs.until(job, changes.get("episodes", job.episodes)) + costs.final
+    known = sum(run.job.key in run.records for run in recorded)
+    number = number or max(LEAST, min(known, int(CHEAP / (each or math.inf))))
+    return number, number * (each or math.nan)
 
 
 def last_values(table) -> dict:
@@ -441,8 +448,7 @@ def _statements(paper, study, arm, both, given):
         return
     needed = {one["study"] for s in paper.statements for one in _series(s)}
     others = {one.name: one for one in (*collect(find())[0], *given, study) if one.name in needed}
-    with contextlib.redirect_stdout(io.StringIO()):  # studies say what they find in their records
-        found = by_columns(joined([one.table() for one in others.values()]))
+    found = by_columns(joined([_alone(one, one.arms).table() for one in others.values()]))
     judged = []
     for own in both:
         rows = {place: r for place, r in found.items() if place[:2] != (study.name, arm)} | own
