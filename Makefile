@@ -54,7 +54,7 @@ evaluate: $(READY) ## The artifact appendix, executed: claims, commands, what mu
 plan: $(READY) ## What is recorded, what is missing, and the CPU time it would take.
 	@$(PY) -m afterply.commands.reproduce plan
 
-again: $(READY) ## Question a verdict: RUN=connect4/FARL/3 is made again and compared, ARM=connect4/FARL all its runs; SWITCH="alpha=0.5": a variant.
+again: $(READY) ## Question a verdict: train RUN=connect4/FARL/3, or all of ARM=connect4/FARL, again and compare; SWITCH="alpha=0.5": a variant.
 	@$(PY) -m afterply.commands.reproduce again "$${RUN:-$$ARM}" --switch "$$SWITCH" --runs "$$RUNS"
 
 check: $(READY) ## For the inner loop: lint, types, layers, and all tests without long runs and engines (about a minute).
