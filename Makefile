@@ -15,7 +15,7 @@ INSTALL_ENGINES = $(PY) -m pip install $(PIP_QUIET) --require-hashes --no-deps -
 # one notebook stays in one process; a file of tests keeps what it has compiled
 PYTEST := $(PY) -m pytest --nbval-lax --numprocesses=auto --dist=loadfile
 
-.PHONY: help setup quick reproduce evaluate plan test test-hidden check lab site docs bench engines oracles golden lock clean
+.PHONY: help setup quick reproduce evaluate plan again test test-hidden check lab site docs bench engines oracles golden lock clean
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 	@echo "  Settings, given as make reproduce BUDGET=60 or in the environment; no number depends on them:"
@@ -53,6 +53,9 @@ evaluate: $(READY) ## The artifact appendix, executed: claims, commands, what mu
 
 plan: $(READY) ## What is recorded, what is missing, and the CPU time it would take.
 	@$(PY) -m afterply.commands.reproduce plan
+
+again: $(READY) ## Question a verdict: train RUN=connect4/FARL/3, or all of ARM=connect4/FARL, again and compare; SWITCH="alpha=0.5": a variant.
+	@$(PY) -m afterply.commands.reproduce again "$${RUN:-$$ARM}" --switch "$$SWITCH" --runs "$$RUNS"
 
 check: $(READY) ## For the inner loop: lint, types, layers, and all tests without long runs and engines (about a minute).
 	@$(PY) -m ruff check

@@ -149,7 +149,7 @@ def test_recorded_runs_again_and_trainings_with_new_seeds(place, monkeypatch, ca
     assert len(first) == 2 and means() == first and path.read_text() == before
     assert means(runs=2)["FARL"][0] != first["FARL"][0]
     (study,), _ = reproduce.collect(reproduce.find())
-    with pytest.raises(ValueError, match="no arm 'FRAL'; its arms: FARL, no-FARL"):
+    with pytest.raises(ValueError, match="no arm 'FRAL': did you mean 'FARL'"):
         reproduce.afresh(study, "FRAL", 1)
     with_other_weights(path)
     assert reproduce.main("repeat 10 --runs 6".split()) == 1

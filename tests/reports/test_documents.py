@@ -73,6 +73,14 @@ def test_a_public_name_says_what_its_parameters_mean(module, name):
         assert one in COMMON or re.search(rf"\b{one}\b", text), one
 
 
+def test_a_link_to_a_how_to_leads_to_its_page(tmp_path):
+    known = {"README.md": "index.html", "README.md#question": "question.html"}
+    body = '<a href="../../README.md#question"><a href="../../README.md#other">'
+    at = Path("paper/index.html"), Path("reports/paper/index.md"), known, tmp_path, tmp_path
+    linked = site._linked(body, *at)
+    assert linked == '<a href="../question.html"><a href="../index.html#other">'
+
+
 @pytest.mark.slow
 def test_the_site_is_whole_and_has_every_public_name_once(tmp_path, monkeypatch):
     pytest.importorskip("pdoc")

@@ -86,7 +86,7 @@ def copy(tmp_path_factory):
     """The published report, built anew from the records and the executed notebooks in a copy."""
     published = ROOT / "reports" / "paper"
     root = tmp_path_factory.mktemp("copy")
-    for name in ("data", "lib", "notebooks"):
+    for name in ("data", "lib", "notebooks", "README.md"):
         (root / name).symlink_to(ROOT / name)
     folder = root / "reports" / "paper"
     folder.mkdir(parents=True)

@@ -200,6 +200,24 @@ def test_every_value_is_on_the_page_of_its_paper_with_what_made_it(tmp_path):
         assert content in text, content
 
 
+def test_rows_hold_what_makes_their_runs_again_where_there_are_records(tmp_path):
+    part = {"value": WIN_RATE, "above": 1}
+    what = "s", "well", {"section": "1"}, "It learns", "bound", [part]
+    pages = {}
+    for profile in ("paper", "quick"):
+        studies = fill(tmp_path / profile)
+        collect.build(profile, studies, tmp_path, published(statements=[Statement(*what)]))
+        pages[profile] = (tmp_path / profile / "alpha2020.md").read_text(encoding="utf-8")
+    words = '<details><summary>make it again</summary><code>make again ARM="nim/FARL"</code>'
+    lines = [line for line in pages["paper"].splitlines() if words in line]
+    assert any('id="s-s"' in line for line in lines) and any(
+        'id="v-good"' in line for line in lines
+    )
+    assert not any("not run" in line for line in lines)
+    assert "](../../README.md#question-a-verdict)" in pages["paper"]
+    assert "make again" not in pages["quick"] and "README" not in pages["quick"]
+
+
 def test_missing_runs_are_counted_with_their_estimate(tmp_path):
     studies = fill(tmp_path / "paper", "missing")
     runs = studies[0].origins.assign(estimated_cpu_seconds=1800.0)

@@ -30,14 +30,15 @@ from ..learners import learners
 from ..processes import end_with
 from ..reports import collect as report
 from ..reports.sources import duration
-from ..results import by_columns, in_words
+from ..results import in_words
 from ..studies import golden
 from ..studies.notebooks import PAPER, collect, find, folder, planned, profile_parameters
 from ..studies.profiles import QUICK
-from ..studies.records import canonical, made_by, read, same_results, sources_behind
-from ..studies.runs import Run, where_to_work, work
-from ..studies.study import Study
+from ..studies.question import NEW, afresh, differences, last_values, made_again, recorded_cost
+from ..studies.records import canonical, made_by, read, sources_behind
+from ..studies.runs import where_to_work
 from . import INTERRUPTED, pairs, run_command
+from .again import again
 
 REPEATS, REPEAT_SECONDS = 13, 20.0  # recorded runs that are made again, and what one may cost
 AT_ONCE = 2  # notebooks; while they train, each of them uses all processors anyway
@@ -159,17 +160,13 @@ def runs_of(studies) -> list[tuple]:
     return [(study, run) for study in studies for runs in study.arms.values() for run in runs]
 
 
-def _recorded_cost(run) -> float:
-    return sum(record["cost"]["cpu_seconds"] for record in run.records.values())
-
-
 def plan_lines(studies) -> list[str]:
     """Return the plan as text, a line for each study, and what cannot be made here."""
     rows, recorded, lacking, needs = [], 0.0, 0.0, Counter()
     for study in (study for study in studies if study.arms):
         runs = [run for _, run in runs_of([study])]
         due = [run for run in runs if run.due]
-        have = sum(map(_recorded_cost, runs))
+        have = sum(map(recorded_cost, runs))
         need = float(np.nansum([study.missing_cost(run) for run in due]))
         recorded, lacking = recorded + have, lacking + need
         done = len(runs) - len(due)
@@ -219,28 +216,24 @@ def repeat(studies, num, seed, limit=REPEAT_SECONDS, confirm=False) -> tuple[int
     complete = [
         (study, run)
         for study, run in runs_of(studies)
-        if not run.due and not run.job.lacking and _recorded_cost(run) <= limit
+        if not run.due and not run.job.lacking and recorded_cost(run) <= limit
     ]
     if confirm:
         complete = [pair for pair in complete if not _is_confirmed(pair[1])]
-        chosen = sorted(complete, key=lambda pair: _recorded_cost(pair[1]))[:num]
+        chosen = sorted(complete, key=lambda pair: recorded_cost(pair[1]))[:num]
     else:
         random.Random(seed).shuffle(complete)
         firsts = list({study.paper: (study, run) for study, run in reversed(complete)}.values())
         chosen = (firsts + [pair for pair in complete if pair not in firsts])[:num]
-    stored, wrong = {Run(run.job, {}): run.records for _, run in chosen}, set()
-
-    def compare(run, records):
-        for new in records:
-            old = stored[run][new["key"]]
-            if not same_results(old, new):
-                wrong.add(f"{run.job.study} / {run.job.arm} / run {run.job.run}")
-            elif confirm and new["digest"] not in made_by(old):
+    wrong = []
+    for run, records in made_again([run for _, run in chosen]).items():
+        if differences(run, records)[1]:
+            wrong.append(f"{run.job.study} / {run.job.arm} / run {run.job.run}")
+            continue
+        for new in records.values() if confirm else ():
+            old = run.records[new["key"]]
+            if new["digest"] not in made_by(old):
                 old["confirmed"] = {"digest": new["digest"], "date": new["date"]}
-
-    for run in stored:
-        run.job.checkpoint.unlink(missing_ok=True)
-    work(list(stored), compare, *where_to_work())
     for study in dict.fromkeys(study for study, _ in chosen) if confirm else ():
         study.records.tidy()
     return len(chosen), sorted(wrong)
@@ -258,32 +251,6 @@ def _again(studies, num, seed, limit, confirm=False) -> list[str]:
     counts = f"{again - len(wrong)} identical, {len(wrong)} different."
     summary = f"{again} recorded runs were made again ({how}): {counts}"
     return [summary, *(f"DIFFERS: {name}" for name in wrong)]
-
-
-def afresh(study: Study, arm: str, num: int, evaluators=()) -> pd.DataFrame:
-    """Train an arm with seeds that no record has; return new and recorded results of its runs.
-
-    `evaluators` are the names of those that measure the new runs (default: all). No record is
-    written. The table is :meth:`Study.table`'s; the new runs are those of the arm ``new``.
-    """
-    if arm not in study.arms:
-        known = ", ".join(study.arms)
-        raise ValueError(f"study {study.name!r} has no arm {arm!r}; its arms: {known}")
-    job, new = study.arms[arm][0].job, f"{arm}, new"
-    chosen = [
-        [one for one in some if not evaluators or one.name in evaluators]
-        for some in (job.curve, job.final)
-    ]
-    what = dict(game=job.game, curve=chosen[0], final=chosen[1], eval_every=job.every)
-    what |= {"runs": num, "episodes": job.episodes}  # seeds derive from the name of the new arm
-    study.arm(new, job.learner, **job.parameters | what)
-    study.derivations[new] = study.derivations[arm]
-    study.arms = {name: study.arms[name] for name in (arm, new)}
-    for run in study.arms[new]:
-        run.job.checkpoint.unlink(missing_ok=True)
-    study.make(study.arms[new], may_write=False)
-    study._done = {arm, new}  # nothing that is missing of the recorded arm is made
-    return study.table().replace({"arm": {new: "new"}})
 
 
 def _quick(*names) -> int:
@@ -366,14 +333,13 @@ def _afresh(name, study, *arms, result=(), evaluator=(), runs=10) -> int:
         if study not in found:
             raise ValueError(f"{name} has no study {study!r} but {', '.join(found)}")
         table = afresh(found[study], arm, runs, evaluator)
-        last = table[table.episode == table.groupby(["arm", "run"]).episode.transform("max")]
-        found = by_columns(last)
-        for columns in (columns for _, of, columns in found if of == "new"):
+        values = last_values(table)
+        for columns in (columns for _, of, columns in values if of == NEW):
             words = in_words(columns)
             if result and words not in result:
                 continue
-            values = [found[study, name, columns].value for name in ("new", arm)]
-            means = [f"{value.mean():.6g} ({len(value)} runs)" for value in values]
+            both = [values[study, name, columns] for name in (NEW, arm)]
+            means = [f"{value.mean():.6g} ({len(value)} runs)" for value in both]
             print(f"{arm}, {words}: {means[0]}; recorded: {means[1]}")
     return 0
 
@@ -417,7 +383,10 @@ def _notebook(name, *parameters, profile=QUICK, parent=0) -> int:
 
 def main(words=None) -> int:
     """Run the command line; return the exit status."""
-    functions = _quick, _reproduce, _report, _plan, _repeat, _afresh, _evaluate, _golden, _notebook
+    functions = (
+        *(_quick, _reproduce, _report, _plan, again, _repeat, _afresh),
+        *(_evaluate, _golden, _notebook),
+    )
     return run_command("python -m afterply.commands.reproduce", functions, words)
 
 

@@ -157,6 +157,8 @@ def _statements(paper, found, shown, runs, made_by):
         return {} if rows is None else final_values(rows, which)
 
     missing, arms = without_record(runs), {*zip(runs["study"], runs["arm"])}
+    there = runs[runs["provenance"] != sources.MISSING]
+    recorded = {*zip(there["study"], there["arm"])}
 
     def lacking(study, arm):
         here = missing[missing["study"] == study]
@@ -172,6 +174,7 @@ def _statements(paper, found, shown, runs, made_by):
             figure=statement.figure if statement.figure in shown else "",
             open=outcome.sentence.rpartition(". ")[2] if outcome.kind else "",  # the kind in words
             former=_other_verdicts(statement, outcome.verdict),
+            arms=[place for place in dict.fromkeys(wanted) if place in recorded],  # made its runs
             needs=lacks[0]["study"].iloc[0] if lacks else "",  # the study that lacks runs for it
             lacks=missing_cost(lacks[0]) if lacks else "no runs",
             notebooks=list(dict.fromkeys(made_by[s] for s, _ in wanted if s in made_by)),

@@ -49,6 +49,8 @@ def build(folder: Path, source: bool = True, played=()) -> list[str]:
     for group, title, path, origin, kind, _ in pages:
         groups.setdefault(group, []).append((title, path))
         known.setdefault(origin, path)
+        if group == "Guide":  # each heading of these files has a page
+            known[f"{origin}#{Path(path).stem}"] = path
         if kind == "notebook":  # as it was executed
             known[f"reports/{path.removesuffix('.html')}.ipynb"] = path
     folder = folder.resolve()  # a link stays, what it leads to is emptied
@@ -168,8 +170,10 @@ def _linked(body, path, origin, known, root, folder):
         if not file or re.match(r"\w+:", file):
             return found[0]
         at = os.path.normpath(origin.parent / unquote(file))
-        goal = folder / known.get(at, f"files/{at}")
-        if at not in known:
+        of_heading = known.get(f"{at}#{'#'.join(place)}")
+        place = [] if of_heading else place
+        goal = folder / (of_heading or known.get(at, f"files/{at}"))
+        if not of_heading and at not in known:
             goal.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(root / at, goal)
         href = "#".join([os.path.relpath(goal, (folder / path).parent), *place])

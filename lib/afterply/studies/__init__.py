@@ -1,7 +1,8 @@
 """Studies: arms of runs, their records, resume, tables."""
 
 from .profiles import opened
+from .question import again, variant
 from .study import Study, attempt, check, solved
 from .sweep import sweep
 
-__all__ = ["Study", "attempt", "check", "opened", "solved", "sweep"]
+__all__ = ["Study", "again", "attempt", "check", "opened", "solved", "sweep", "variant"]
