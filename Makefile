@@ -12,14 +12,16 @@ REPEATS ?= 13
 ENGINES ?= yes
 INSTALL_ENGINES = $(PY) -m pip install $(PIP_QUIET) --require-hashes --no-deps -r requirements-engines.lock \
 	|| echo "The perfect ConnectFour player could not be installed (see above): its tests are skipped, notebook 12 shows gaps. Again: make engines"
-# one notebook stays in one process; a file of tests keeps what it has compiled
-PYTEST := $(PY) -m pytest --nbval-lax --numprocesses=auto --dist=loadfile
+# one notebook stays in one process, of this environment whatever JUPYTER_PATH says; a file of tests keeps what it has compiled
+PYTEST := $(PY) -m pytest --nbval-lax --nbval-current-env --numprocesses=auto --dist=loadfile
+# in a clone: a notebook that was run and saved shows no difference but one's own edits
+FILTER := git config filter.afterply
 
 .PHONY: help setup quick reproduce evaluate plan again test test-hidden check lab site docs bench engines oracles golden lock clean
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 	@echo "  Settings, given as make reproduce BUDGET=60 or in the environment; no number depends on them:"
-	@echo "    BUDGET=2             CPU minutes for missing runs, or all (until nothing is missing)"
+	@echo "    BUDGET=0             CPU minutes for missing runs, or all (until nothing is missing)"
 	@echo "    REPEATS=13           recorded runs that are made again and compared bit for bit"
 	@echo "    ROWS='rules ...'     rows that make evaluate executes (default: all)"
 	@echo "    RECORDS=ignore       make every recorded run again and compare it"
@@ -38,6 +40,7 @@ $(READY): requirements.lock requirements-engines.lock pyproject.toml
 	@$(PY) -m pip install $(PIP_QUIET) --no-compile --require-hashes -r requirements.lock
 	@$(PY) -m pip install $(PIP_QUIET) --no-build-isolation --no-deps -e .
 	@if [ "$(ENGINES)" != no ]; then $(INSTALL_ENGINES); fi
+	@if [ -e .git ]; then $(FILTER).clean '$(PY) lib/afterply/commands/strip.py %f' 2>/dev/null || true; fi
 	@touch $@
 
 setup: $(READY) ## Set up .venv and do nothing else; every other target does it when it is the first.
@@ -45,7 +48,7 @@ setup: $(READY) ## Set up .venv and do nothing else; every other target does it 
 quick: $(READY) ## Everything from nothing at reduced scale (about 5 minutes) -> reports/quick/index.html
 	@$(PY) -m afterply.commands.reproduce quick
 
-reproduce: $(READY) ## All results of the papers: committed records, missing runs and a re-run sample -> reports/paper/index.html
+reproduce: $(READY) ## All results of the papers from the committed records, a sample of them trained again -> reports/paper/index.html
 	@$(PY) -m afterply.commands.reproduce reproduce --repeats $(REPEATS)
 
 evaluate: $(READY) ## The artifact appendix, executed: claims, commands, what must come out (about 15 minutes) -> reports/evaluate/evaluation.md
@@ -70,7 +73,7 @@ test-hidden: $(READY) ## Tests and notebooks that touch optional engines, as on 
 	@AFTERPLY_HIDE=all $(PYTEST) -m engine tests notebooks
 
 lab: $(READY) ## Open the notebooks in JupyterLab.
-	@$(PY) -m jupyter lab notebooks $(LAB)
+	@JUPYTER_PATH="$(CURDIR)/.venv/share/jupyter$${JUPYTER_PATH:+:$$JUPYTER_PATH}" $(PY) -m jupyter lab notebooks $(LAB)
 
 docs: $(READY) ## How-tos, reference, notebooks and report as one site with a search (a minute) -> reports/site/index.html
 	@$(PY) -m afterply.commands.cli docs
@@ -99,4 +102,5 @@ lock: $(READY) ## Resolve pyproject.toml into the lock files anew (needs the too
 	@mv requirements-engines.lock.tmp requirements-engines.lock
 
 clean: ## Remove the environment, caches and quick reports (records and paper reports stay).
-	@rm -rf .venv data/cache reports/quick reports/site reports/evaluate .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	@if [ -e .git ]; then $(FILTER).clean '' 2>/dev/null || true; fi
+	@rm -rf .venv data/cache reports/quick reports/mine reports/staging reports/site reports/evaluate .pytest_cache .ruff_cache .mypy_cache .hypothesis

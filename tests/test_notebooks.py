@@ -5,25 +5,30 @@ import contextlib
 import inspect
 import io
 import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from afterply import papers
-from afterply.commands import reproduce
-from afterply.files import reports_directory
-from afterply.reports.sources import tables
+from afterply.commands import reproduce, strip
+from afterply.studies import notebooks
 from afterply.studies.study import Study
 
-CLASS = reproduce.folder() / "class"
+CLASS = notebooks.folder() / "class"
 RIGHT, WRONG, OPEN = "right: ", "not yet", "not solved yet: "
 EXERCISES = sorted(CLASS.glob("*.ipynb"))
-DECLARING = [path for path in reproduce.find() if path.stem not in reproduce.WITHOUT_RECORDS]
-ASKING = "table run runs make figure net compare finish unfinished".split()  # of a study
+OURS = notebooks.find()
+DECLARING = [path for path in OURS if path.stem not in notebooks.WITHOUT_RECORDS]
+ASKING = "table run runs make show net compare finish unfinished".split()  # of a study
 
 
 def code_of(path) -> ast.Module:
-    lines = "\n".join(source for source, _ in reproduce.code_cells(path)).split("\n")
+    lines = "\n".join(source for source, _ in notebooks.code_cells(path)).split("\n")
     return ast.parse("\n".join("pass" if x.startswith(("%", "!")) else x for x in lines))
 
 
@@ -34,7 +39,7 @@ def imported(tree) -> dict:
     return names
 
 
-@pytest.mark.parametrize("path", reproduce.find() + EXERCISES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", OURS + EXERCISES, ids=lambda path: path.stem)
 def test_names_exist_and_are_not_hidden_and_cells_are_short(path):
     tree = code_of(path)
     names = imported(tree)
@@ -45,7 +50,7 @@ def test_names_exist_and_are_not_hidden_and_cells_are_short(path):
     variables = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     bound = {node.id for node in variables if isinstance(node.ctx, ast.Store)}
     assert not bound & set(names), "a variable has the name of something imported"
-    cells = reproduce.code_cells(path)
+    cells = notebooks.code_cells(path)
     for source, tags in cells:
         lines = source.split("\n")
         assert len(lines) <= 15 or "parameters" in tags, f"a cell of {len(lines)} lines:\n{source}"
@@ -60,34 +65,29 @@ def test_no_tagged_cell_asks_for_a_result(path, profile, monkeypatch):
 
     for name in ASKING:
         monkeypatch.setattr(Study, name, refused)
-    studies, note = reproduce.planned(path, reproduce.profile_parameters(path, profile))
-    assert not note and bool(studies) == (profile == "paper")
+    studies, note = notebooks.planned(path, notebooks.profile_parameters(path, profile))
+    assert not note and studies
 
 
 @pytest.mark.parametrize("path", DECLARING, ids=lambda path: path.stem)
-def test_tagged_cells_declare_all_that_a_notebook_has_made(path):
-    made = tables(reports_directory() / "paper", "runs").values()
-    made = {
-        (run.study, run.arm, run.run)
-        for runs in made
-        for run in runs[runs.notebook == path.stem].itertuples()
-    }
-    if not made and path.stem != "19_table1":
-        pytest.skip("needs the tables of all studies: make reproduce")
-    studies, _ = reproduce.planned(path, reproduce.profile_parameters(path, "paper"))
+def test_tagged_cells_declare_all_that_has_records(path):
+    studies, _ = notebooks.planned(path, notebooks.profile_parameters(path, "paper"))
     jobs = [run.job for _, run in reproduce.runs_of(studies)]
-    untagged = made - {(job.study, job.arm, job.run) for job in jobs}
-    assert not untagged, f"tag the cell that declares {sorted(untagged)[0]} with arms"
+    keys, arms = {key for job in jobs for key in job.keys}, {(job.study, job.arm) for job in jobs}
+    for study in studies:
+        for key, record in study.records.by_key.items():
+            declared = key in keys or (study.name, record["arm"]) in arms
+            assert declared, f"tag the cell that declares {record['arm']} with arms"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "path", reproduce.find([*"10 11 12 13 14 15".split()]), ids=lambda p: p.stem
+    "path", notebooks.find([*"10 11 12 13 14 15".split()]), ids=lambda p: p.stem
 )
 def test_an_arm_of_ones_own_stands_beside_those_of_the_paper(path):
     def keys(**given):
         quick = {"profile": "paper", "software_runs": 0}
-        studies, note = reproduce.planned(path, quick | given)
+        studies, note = notebooks.planned(path, quick | given)
         assert not note
         jobs = [run.job for _, run in reproduce.runs_of(studies)]
         return {(job.study, job.arm, job.key) for job in jobs}
@@ -102,17 +102,85 @@ def test_an_arm_of_ones_own_stands_beside_those_of_the_paper(path):
 
 
 def test_a_plan_has_strong_phases_only_of_learners_that_are_kept():
-    (path,) = reproduce.find(["40"])
-    (study,), note = reproduce.planned(path, reproduce.profile_parameters(path, "paper"))
+    (path,) = notebooks.find(["40"])
+    (study,), note = notebooks.planned(path, notebooks.profile_parameters(path, "paper"))
     assert not note
     for runs in study.arms.values():
         runs[-1].job.session()  # an error without its learner
 
 
+def saved(text, sources=()) -> str:
+    """Return a notebook as JupyterLab saves it when all cells were run, some with a new source."""
+    made = json.loads(text)
+    made["metadata"] |= {"kernelspec": {"display_name": "Python 3 (ipykernel)", "name": "own"}}
+    made["metadata"]["language_info"] |= {"version": "3.13.1", "file_extension": ".py"}
+    for number, cell in enumerate(made["cells"]):
+        cell["metadata"] |= {"scrolled": True, "execution": {"iopub.status.busy": "now"}}
+        if cell["cell_type"] == "code":
+            shown = {"name": "stdout", "output_type": "stream", "text": ["DOES NOT HOLD: x\n"]}
+            cell |= {"execution_count": number + 1, "outputs": [shown]}
+        cell["source"] = dict(sources).get(number, cell["source"])
+    return json.dumps(made, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+@pytest.mark.parametrize("path", OURS + EXERCISES, ids=lambda path: path.stem)
+def test_git_sees_of_a_notebook_that_was_run_only_what_was_edited(path):
+    text = path.read_text(encoding="utf-8")
+    assert strip.stripped(text, text) == text
+    assert saved(text) != text and strip.stripped(saved(text), text) == text
+    cells = json.loads(text)["cells"]
+    for number in range(len(cells)):
+        told = strip.stripped(saved(text, {number: ["edited = 1\n", "edited"]}), text)
+        now = json.loads(told)["cells"]
+        assert now[number]["source"] == ["edited = 1\n", "edited"]
+        assert now[:number] + now[number + 1 :] == cells[:number] + cells[number + 1 :]
+        assert strip.stripped(told, told) == told
+
+
+def test_a_new_notebook_and_a_file_that_is_none_pass_the_filter():
+    cell = {"cell_type": "code", "id": "a", "metadata": {"tags": ["nbval-check-output"]}}
+    cell |= {"execution_count": 3, "outputs": [{"text": ["holds"]}], "source": ["1"]}
+    other = cell | {"id": "b", "metadata": {}}
+    text = json.dumps({"cells": [cell, other], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    made = json.loads(strip.stripped(text))["cells"]
+    assert made == [cell, other | {"execution_count": None, "outputs": []}]
+    for text in ("", "<<<<<<< HEAD\n{}", "[1]", '{"cells": 3, "metadata": {}}', '"text"'):
+        assert strip.stripped(text, text) == text
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="needs git")
+def test_the_filter_in_a_clone(tmp_path):
+    def git(*words):
+        command = ["git", "-C", tmp_path, "-c", "user.name=a", "-c", "user.email=b", *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    root, place = notebooks.folder().parent, tmp_path / "notebooks" / "10_tictactoe.ipynb"
+    place.parent.mkdir()
+    text = (root / "notebooks" / place.name).read_text(encoding="utf-8")
+    place.write_text(text, encoding="utf-8")
+    shutil.copy(root / ".gitattributes", tmp_path)
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "one")
+    place.write_text(saved(text), encoding="utf-8")
+    assert git("status", "--porcelain")  # a clone that nobody set up needs no filter
+    (command,) = re.findall(r"\(FILTER\)\.clean '(.+?)'", (root / "Makefile").read_text())
+    command = command.replace("$(PY)", shlex.quote(sys.executable)).replace("lib/", f"{root}/lib/")
+    git("config", "filter.afterply.clean", command)
+    assert git("diff") == ""  # though "status" names the file, for its size, until it is added
+    git("add", ".")
+    assert git("status", "--porcelain") == ""
+    place.write_text(saved(text, {2: ["edited"]}), encoding="utf-8")
+    lines = git("diff", "--numstat").split()
+    assert int(lines[0]) <= 3 and '"edited"' in git("diff")
+    git("add", ".")
+    assert "DOES NOT HOLD" not in git("show", ":notebooks/10_tictactoe.ipynb")
+
+
 def checks_of(path, solution) -> list:
     """Run an exercise with a solution in its place; return what its checks print."""
     names, lines = {}, []
-    for source, tags in reproduce.code_cells(path):
+    for source, tags in notebooks.code_cells(path):
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             exec(source, names)
             if "solution" in tags:

@@ -261,10 +261,10 @@ def test_attributes_closures_and_defaults_are_in_the_version(place):
 def test_what_is_not_here_is_not_measured(place):
     made = make(final=(Weights(), Needy()), params=SMALL | {"runs": 1})
     assert set(made.runs().query("evaluator == 'needy'")["provenance"]) == {"missing"}
-    assert "Not measured: needy (1 run)" in made.unfinished()
+    assert "Not recorded: needy (1 run)" in made.unfinished()
     blocked = make(arms=("no-FARL",), curve=(Needy(),))
     assert provenances(blocked) == {"missing"}, "nothing is trained without its curve"
-    assert "Not measured: needy (3 runs)" in blocked.unfinished()
+    assert "Not recorded: needy (3 runs)" in blocked.unfinished()
 
 
 def test_a_record_names_its_sources_and_no_commit_of_a_repository_around_it(tmp_path, monkeypatch):

@@ -84,7 +84,7 @@ def test_a_page_of_records_trains_nothing(place, monkeypatch):
     monkeypatch.setenv("AFTERPLY_BATCH", "10_some")
     made = make()
     assert made.table().empty and not record_lines(place)
-    assert "Unfinished: 3 of 3 runs of FARL are missing." in made.unfinished()
+    assert "Not recorded: 3 of 3 runs of FARL." in made.unfinished()
     assert made.show(None, pd.DataFrame(), "How to read it.") is None
     assert set(made.finish().provenance) == {"missing"}
     assert not (place / "reports").exists() and not (place / "data" / "records").exists()

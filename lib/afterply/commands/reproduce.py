@@ -1,158 +1,50 @@
 """The commands behind the Makefile: ``python -m afterply.commands.reproduce <command>``.
 
-``reproduce`` runs those cells of the notebooks that are tagged as declaring arms, makes missing
-runs within BUDGET and a sample of the recorded ones again, executes all notebooks, which take
-everything from the records, and builds the report. ``quick`` executes them with their own small
-parameters, from nothing.
+``reproduce`` runs those cells of the notebooks that are tagged as declaring arms, makes a sample of
+the recorded runs again, executes all notebooks, which take everything from the records, and builds
+the report; with BUDGET it makes missing runs before. It alone changes what is published: records,
+executed notebooks and pages. ``quick`` executes notebooks with their own small parameters, from
+nothing.
 """
 
 import contextlib
-import json
+import functools
 import math
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import yaml
 
-from ..files import data_directory, reports_directory, write_text
-from ..kernel.source import PACKAGE
+from ..files import data_directory, reports_directory
 from ..learners import learners
-from ..processes import end_with
+from ..papers import claims
 from ..reports import collect as report
+from ..reports.pages import write_html
 from ..reports.sources import duration
 from ..results import in_words
 from ..studies import golden
-from ..studies.notebooks import PAPER, collect, find, folder, planned, profile_parameters
+from ..studies.notebooks import PAPER, collect, find, profile_parameters
 from ..studies.profiles import QUICK
 from ..studies.question import NEW, afresh, differences, last_values, made_again, recorded_cost
 from ..studies.records import canonical, made_by, read, sources_behind
-from ..studies.runs import where_to_work
-from . import INTERRUPTED, pairs, run_command
+from . import pairs, run_command
 from .again import again
 
 REPEATS, REPEAT_SECONDS = 13, 20.0  # recorded runs that are made again, and what one may cost
-AT_ONCE = 2  # notebooks; while they train, each of them uses all processors anyway
-STYLED = re.compile(r"(?<!\w)T_[0-9a-f]{5}(?![0-9A-Za-z])")  # random names of styled tables
-
-
-def _without_traces(made, before: Path | None = None) -> str:
-    """Return a notebook's text without clock times, random names and places of the machine.
-
-    A cell with the tag "clock" measures time: while its source is the same, what it showed in the
-    copy `before` stays, or every run of the notebook would change the copy.
-    """
-    import nbformat
-    from nbconvert.preprocessors.coalescestreams import CoalesceStreamsPreprocessor
-
-    CoalesceStreamsPreprocessor().preprocess(made, {})  # what was printed in pieces, as time had it
-    for cell in made.cells:
-        if "injected-parameters" in cell.metadata.get("tags", ()):
-            cell.id = "injected-parameters"
-    for part in [made, *made.cells]:
-        for name in ("papermill", "execution"):
-            part.metadata.pop(name, None)
-    made.metadata.get("language_info", {}).pop("version", None)
-    _keep_measured(made, before)
-    text = nbformat.writes(made)
-    for place in {str(folder().parent), str(PACKAGE.parents[1])}:
-        text = text.replace(json.dumps(place + "/")[1:-1], "")
-    text = re.sub(r" at 0x[0-9a-f]+(?=>)", "", text)  # where an object stood in memory
-    for number, name in enumerate(dict.fromkeys(STYLED.findall(text))):
-        text = text.replace(name, f"T_table{number}")
-    return text
-
-
-def _keep_measured(made, before) -> None:
-    import nbformat
-
-    clocks = [cell for cell in made.cells if "clock" in cell.metadata.get("tags", ())]
-    known = nbformat.read(before, 4).cells if clocks and before and before.exists() else []
-    shown = {(cell.get("id"), cell.source): cell.get("outputs") for cell in known}
-    for cell in clocks:
-        cell.outputs = shown.get((cell.id, cell.source)) or cell.outputs
-
-
-def _run_here(path, profile, given=None):
-    import papermill
-
-    os.environ["AFTERPLY_BATCH"] = path.stem  # nobody watches; see studies.profiles
-    began = time.monotonic()
-    try:
-        made = papermill.execute_notebook(
-            re.sub("([{}])", r"\1\1", str(path)),  # a format, for papermill
-            None,
-            parameters=profile_parameters(path, profile, given),
-            kernel_name="python3",
-            cwd=str(folder().parent),
-            progress_bar=False,
-            stdout_file=sys.stdout,
-            stderr_file=sys.stderr,
-            # errors of cells come another way; its own is only that it was told to end
-            extra_arguments=["--log-level=50"],
-        )
-        copy = reports_directory() / profile / path.name
-        write_text(copy, _without_traces(made, copy) + "\n")
-        print(f"done in {duration(time.monotonic() - began)}", flush=True)
-        return 0
-    except (papermill.PapermillExecutionError, ValueError, OSError, RuntimeError) as error:
-        if getattr(error, "ename", "") == "KeyboardInterrupt":  # Ctrl-C reached the notebook
-            return INTERRUPTED
-        cause = f"{error.ename}: {error.evalue}" if hasattr(error, "ename") else str(error)
-        _mark_failed(path, profile, cause.strip().replace(f"{folder().parent}/", ""))
-        print(f"FAILED: {cause.strip()}", flush=True)
-        return 1
-
-
-def _mark_failed(path, profile, cause):
-    """Put what went wrong in the place of a notebook; what is recorded stays on the pages."""
-    note = f"**This notebook failed.**\n\n```\n{cause}\n```\n"
-    cell = {"cell_type": "markdown", "id": "failed", "metadata": {}, "source": note}
-    content = {"cells": [cell], "metadata": {"failed": True}, "nbformat": 4, "nbformat_minor": 5}
-    write_text(reports_directory() / profile / path.name, json.dumps(content, indent=1) + "\n")
-
-
-def run_all(paths: list[Path], profile: str) -> list[str]:
-    """Run notebooks, two at a time, each in a process of its own; return those that failed."""
-    # those with the metadata ``afterply: {"reads": "other notebooks"}`` come last
-    last = [path for path in paths if '"reads": "other notebooks"' in path.read_text("utf-8")]
-    first = [path for path in paths if path not in last]
-    failed, running = [], set()
-    places = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # if nothing is installed
-
-    def run(path):
-        command = [sys.executable, "-m", __spec__.name, "notebook", str(path), "--profile", profile]
-        command += ["--parent", str(os.getpid())]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        process = subprocess.Popen(command, errors="replace", env=os.environ | places, **pipes)
-        running.add(process)
-        for line in process.stdout:
-            print(f"{path.stem.partition('_')[0]}  {line}", end="", flush=True)
-        running.discard(process)
-        status = process.wait()
-        if status not in (0, 1, INTERRUPTED):  # killed, for example for its memory
-            _mark_failed(path, profile, f"its process ended with status {status}")
-        failed.extend([path.stem] * (status != 0))
-
-    try:
-        for part in (first, last):
-            with ThreadPoolExecutor(min(AT_ONCE, where_to_work()[0])) as pool:
-                list(pool.map(run, part))
-    except KeyboardInterrupt:
-        for process in list(running):  # a terminal hands Ctrl-C to them, too
-            with contextlib.suppress(OSError):
-                process.send_signal(signal.SIGINT)
-        raise
-    return failed
+MOST_LINES = 10  # of files that change
+LOG = "log.txt"  # beside the executed notebooks
+NOT_KEPT = ("*.html", "style.css", LOG)  # beside what is published: made anew, git ignores them
+QUIETLY = {"capture_output": True, "text": True}
 
 
 def runs_of(studies) -> list[tuple]:
@@ -161,7 +53,7 @@ def runs_of(studies) -> list[tuple]:
 
 
 def plan_lines(studies) -> list[str]:
-    """Return the plan as text, a line for each study, and what cannot be made here."""
+    """Return the plan as text: a line for each study, the sum, and what cannot be made here."""
     rows, recorded, lacking, needs = [], 0.0, 0.0, Counter()
     for study in (study for study in studies if study.arms):
         runs = [run for _, run in runs_of([study])]
@@ -183,7 +75,7 @@ def plan_lines(studies) -> list[str]:
 
 def budget() -> float:
     """Return BUDGET in CPU seconds; "all" is infinite."""
-    text = os.environ.get("BUDGET") or "2"
+    text = os.environ.get("BUDGET") or "0"
     if not re.fullmatch(r"all|\d+(\.\d*)?", text):
         raise ValueError(f"BUDGET={text!r} must be CPU minutes, such as 15, or all")
     return math.inf if text == "all" else 60 * float(text)
@@ -199,6 +91,10 @@ def make_missing(studies, seconds: float) -> int:
         if costs[run] <= seconds:
             chosen.setdefault(study, []).append(run)
             seconds -= costs[run] if seconds < math.inf else 0.0
+    files = ", ".join(study.records.path.name for study in chosen)
+    if chosen:
+        what = f"{sum(map(len, chosen.values()))} missing run(s) are trained now"
+        print(f"{what} and added to data/records: {files}", flush=True)
     for study, runs in chosen.items():
         if study.check_sources(runs):
             study.make(runs)
@@ -255,49 +151,146 @@ def _again(studies, num, seed, limit, confirm=False) -> list[str]:
 
 def _quick(*names) -> int:
     """Make everything from nothing at reduced scale: all notebooks, or the named ones."""
-    began, paths = time.monotonic(), find(names)
+    from .execute import Log, run_all
+
+    began, paths, target = time.monotonic(), find(names), reports_directory() / QUICK
     for study in collect(paths, QUICK)[0]:
         study.records.path.unlink(missing_ok=True)
-    print(f"{len(paths)} notebooks at reduced scale, from nothing.", flush=True)
-    return _finish(QUICK, run_all(paths, QUICK), began, [])
+    log = Log(target / LOG)
+    log.say(f"{len(paths)} notebooks at reduced scale, from nothing. All they print: {log.path}")
+    failed, _ = run_all(paths, QUICK, target, log)
+    summary = report.build(QUICK, collect(find(), QUICK)[0])
+    return _end(log, target, began, failed, report.told(summary).split("\n"))
 
 
 def _reproduce(*names, repeats=REPEATS) -> int:
-    """Make the report at the papers' full parameters; repeat some of the recorded runs."""
+    """Make the report at the papers' full parameters; repeat some of the recorded runs.
+
+    Pages and executed notebooks are made in a folder of their own. Of reports/paper only what came
+    out otherwise is replaced, at the end, and this is said before. Records are added for BUDGET.
+    """
+    from .execute import Log, run_all
+
     began, paths, limit = time.monotonic(), find(names), budget()
     ignore = os.environ.get("RECORDS") or "use"
     if ignore not in ("use", "ignore"):
         raise ValueError(f"RECORDS={ignore!r} must be 'use' or 'ignore'")
     for file in sorted((data_directory() / "records").glob("*.jsonl")):
         read(file)  # a damaged one is named before anything runs
-    studies, _ = collect(paths)
-    print("\n".join(plan_lines(studies)), flush=True)
-    made = last = make_missing(studies, limit)
+    studies, _ = collect(find())
+    asked = {path.stem for path in paths}
+    of_names = [study for study in studies if study.notebook in asked]
+    target, plan = reports_directory() / PAPER, plan_lines(of_names)
+    log = Log(target / LOG)
+    log.write("\n".join(plan))
+    log.say(f"{len(paths)} notebooks. {plan[1]} All they print: {log.path}")
+    made = last = make_missing(of_names, limit)
     while limit == math.inf and last:  # arms may wait for the results of others
-        studies, _ = collect(paths)
-        last = make_missing(studies, limit)
+        last = make_missing(collect(paths)[0], limit)
         made += last
+    if made:  # they are recorded now
+        studies, _ = collect(find())
     seed = int(time.time())
     chosen = (repeats, seed, REPEAT_SECONDS)
-    again = _again(studies, *((sys.maxsize, seed, math.inf) if ignore == "ignore" else chosen))
-    summary = [f"{made} missing run(s) were made.", *again]
+    everything = (sys.maxsize, seed, math.inf)
+    of_names = [study for study in studies if study.notebook in asked]
+    again = _again(of_names, *(everything if ignore == "ignore" else chosen))
+    log.say("\n".join(again))
+    with staging() as staged:
+        gather = functools.partial(report.gather, studies, staged, claims.all())
+        failed, results = run_all(paths, PAPER, staged, log, meanwhile=gather)
+        lines = [f"{made} missing run(s) were made."] if made else []
+        if failed:
+            lines += [f"{target} stays as it was."]
+        else:
+            told = report.told(report.build(PAPER, studies, staged.parent, None, results))
+            lines += [*told.split("\n"), *publish(staged, target, log.say)]
     # two minutes, most of them for the reference and modules of pages: not without being asked
-    summary += ["To play the agents of the report in a browser: make site"]
-    failed = run_all(paths, PAPER)
-    return max(_finish(PAPER, failed, began, summary), len(again) > 1)
+    lines += ["To play the agents of the report in a browser: make site"]
+    return max(_end(log, target, began, failed, lines), len(again) > 1)
 
 
-def _finish(profile, failed, began, summary) -> int:
-    _report(profile)
-    print("\n".join(summary + [f"FAILED: {name}" for name in failed]))
-    index = reports_directory() / profile / "index.html"
-    print(f"{index} after {duration(time.monotonic() - began)}", flush=True)
+def _end(log, target, began, failed, lines) -> int:
+    """Say how a command ended; return its exit status."""
+    log.say("\n".join([*lines, *(f"FAILED: {name}: {why}" for name, why in failed.items())]))
+    log.say(f"{target / 'index.html'} after {duration(time.monotonic() - began)}")
     return 1 if failed else 0
 
 
-def _report(profile=PAPER) -> int:
-    """Make the pages of a profile anew from the records; no notebook is run."""
-    print(report.told(report.build(profile, collect(find(), profile)[0])))
+@contextlib.contextmanager
+def staging():
+    """Yield a folder with what is published, to be made anew; after Ctrl-C nothing is published."""
+    target = reports_directory() / PAPER
+    staged = reports_directory() / "staging" / PAPER
+    shutil.rmtree(staged.parent, ignore_errors=True)
+    staged.mkdir(parents=True)
+    if target.exists():
+        made_anew = shutil.ignore_patterns(*NOT_KEPT)
+        shutil.copytree(target, staged, ignore=made_anew, dirs_exist_ok=True)
+    try:
+        yield staged
+        shutil.rmtree(staged.parent)
+    except KeyboardInterrupt:
+        print("\nNothing that is published has changed.", file=sys.stderr)
+        raise
+
+
+def publish(staged, target, say) -> list[str]:
+    """Replace what differs from the files of a folder; say so before, and return what came out."""
+    made = [path.relative_to(staged) for path in sorted(staged.rglob("*")) if path.is_file()]
+    new = [name for name in made if not _same(staged / name, target / name)]
+    kept = [name for name in new if not any(name.match(pattern) for pattern in NOT_KEPT)]
+    if kept:
+        say(f"{len(kept)} published file(s) come out otherwise, and are replaced now:")
+        say("\n".join(_some([f"  {target / name}" for name in kept])))
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # all or none, within a moment
+    try:
+        for name in new:
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(staged / name, target / name)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    changed = unlike_commit()
+    if changed:
+        number = f"{len(changed)} published file(s) are not as they are committed:"
+        return [number, *_some([f"  {line}" for line in changed])]
+    if kept and changed is None:
+        return [f"{len(kept)} published file(s) came out otherwise than they were."]
+    how = "as it was" if changed is None else "as committed"
+    return [f"Every page, figure and number came out {how}."]
+
+
+def _same(one, other) -> bool:
+    return other.is_file() and one.read_bytes() == other.read_bytes()
+
+
+def _some(lines):
+    more = len(lines) - MOST_LINES
+    return lines if more <= 0 else [*lines[:MOST_LINES], f"  and {more} more"]
+
+
+def unlike_commit() -> list[str] | None:
+    """Return those published files that are not as git has them; None if it does not have them."""
+    root = data_directory().parent
+    places = [root / "data" / "records", root / "data" / "profiles"]
+    places += [reports_directory() / PAPER]
+    command = ["git", "-C", root, "status", "--porcelain", "--", *places]
+    try:
+        tracked = subprocess.run(["git", "-C", root, "ls-files", "--", *places], **QUIETLY)
+        done = subprocess.run(command, **QUIETLY)
+    except OSError:
+        return None
+    known = done.returncode == 0 and tracked.stdout.strip()
+    return done.stdout.splitlines() if known else None
+
+
+def _report() -> int:
+    """Make the pages anew from the records, and replace what differs; no notebook is run."""
+    studies, _ = collect(find())
+    with staging() as staged:
+        told = report.told(report.build(PAPER, studies, staged.parent))
+        said = publish(staged, reports_directory() / PAPER, print)
+    print("\n".join([told, *said]))
     return 0
 
 
@@ -364,21 +357,23 @@ def _golden(write=False) -> int:
     return 0 if all(right) else 1
 
 
-def _notebook(name, *parameters, profile=QUICK, parent=0) -> int:
+def _notebook(name, *parameters, profile=QUICK) -> int:
     """Run one notebook, with parameters ``name=value`` on top of the profile's.
 
-    The commands for all of them give the number of their process as parent: it ends with that, and
-    leaves missing runs and the report to it.
+    Its executed copy is reports/quick/NAME.ipynb, of any other profile reports/mine/NAME.ipynb. No
+    page and no record changes: what has no record is missing in it.
     """
+    from .execute import Log, run_all
+
     path = Path(name) if Path(name).is_file() else find([name])[0]
-    if parent:
-        end_with(parent)  # and the kernel with this process
-        return _run_here(path, profile)
     given = pairs(parameters, yaml.safe_load)
-    stated = profile_parameters(path, profile, given)
-    if profile != QUICK:
-        make_missing(planned(path, stated)[0], math.inf)
-    return _run_here(path, profile, given) or _report(profile)
+    profile_parameters(path, profile, given)  # slips are told before anything runs
+    target = reports_directory() / (profile if profile == QUICK else "mine")
+    log = Log(target / LOG)
+    failed, _ = run_all([path], profile, target, log, given)
+    write_html(target, [path.name])
+    log.say(f"{target / path.with_suffix('.html').name}; all that it prints: {log.path}")
+    return 1 if failed else 0
 
 
 def main(words=None) -> int:

@@ -34,24 +34,37 @@ from .sources import anchor, count, missing_cost, without_record
 NO_ANSWERS = {"papers": {}, "studies": [], "missing": []}
 
 
-def build(profile, studies, reports=None, published=None):
-    """Build all pages of a profile, a folder of `reports`; return what they are made of."""
+def build(profile, studies, reports=None, published=None, results=None):
+    """Build all pages of a profile, a folder of `reports`; return what they are made of.
+
+    `results` are what `gather` found, if that was asked before the notebooks had been executed.
+    """
     directory = Path(reports or reports_directory()) / profile
     directory.mkdir(parents=True, exist_ok=True)
-    summary = collect(profile, studies, directory, claims.all() if published is None else published)
+    published = claims.all() if published is None else published
+    results = results or gather(studies, directory, published)
+    summary = collect(profile, results, directory, published)
     pages.write(summary, directory)
     return summary
 
 
-def collect(profile, studies, directory, published):
-    """Return everything a report is made of, and draw its figures."""
+def gather(studies, directory, published):
+    """Return the results, runs and figures of studies, which take most of the time."""
     studies = {study.name: study for study in studies}
     with contextlib.redirect_stdout(io.StringIO()):  # studies say what they find in their records
         tables = [study.table() for study in studies.values()]
         runs = pd.concat([pd.DataFrame(), *(study.runs() for study in studies.values())])
         figures = list(drawn(published, studies, directory))
-    found = by_columns(joined(tables)) if tables else {}
-    runs = runs.reindex(columns=sources.RUN_COLUMNS).reset_index(drop=True)
+    return SimpleNamespace(
+        found=by_columns(joined(tables)) if tables else {},
+        runs=runs.reindex(columns=sources.RUN_COLUMNS).reset_index(drop=True),
+        figures=figures,
+    )
+
+
+def collect(profile, results, directory, published):
+    """Return everything a report is made of."""
+    found, runs, figures = results.found, results.runs, results.figures
     groups = without_record(runs).groupby("study")
     lacking = {study: missing_cost(rows) for study, rows in groups}
     notebooks = sources.notebooks(directory)

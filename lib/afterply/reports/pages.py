@@ -184,17 +184,18 @@ def _file(name):
     return next((file for file in files if (PACKAGE / file).exists()), "")
 
 
-def write_html(directory):
-    """Write <page>.html for every Markdown page and every notebook of a directory."""
-    for path, kind, body in html_bodies(directory):
+def write_html(directory, names=("*.ipynb", "*.md")):
+    """Write <page>.html for every Markdown page and notebook of a directory, or the named ones."""
+    for path, kind, body in html_bodies(directory, names):
         if kind == "notebook":
             body = body.replace('href="../', 'href="../../')  # a folder deeper
         write_page(path.with_suffix(".html"), kind, changed(body, LINKS))
     write_text(directory / "style.css", (FOLDER / "style.css").read_text(encoding="utf-8"))
 
 
-def html_bodies(directory):
+def html_bodies(directory, names=("*.ipynb", "*.md")):
     """Yield path, kind and HTML of every notebook of a directory, then of every Markdown page."""
+    found = {path: None for name in names for path in sorted(directory.glob(name))}
     from nbconvert import HTMLExporter  # takes a second
 
     exporter = HTMLExporter(
@@ -203,9 +204,10 @@ def html_bodies(directory):
         exclude_output_prompt=True,
         log=logging.Logger("quiet", logging.ERROR),  # it warns of pictures without text
     )
-    for path in sorted(directory.glob("*.ipynb")):
+    for path in (path for path in found if path.suffix == ".ipynb"):
         yield path, "notebook", changed(exporter.from_filename(str(path))[0], CHANGES)
-    for path in sorted(directory.glob("*.md"), key=lambda path: (path.stem != "index", path)):
+    texts = [path for path in found if path.suffix == ".md"]
+    for path in sorted(texts, key=lambda path: (path.stem != "index", path)):
         yield path, "page", html_of(path.read_text(encoding="utf-8"))
 
 

@@ -166,15 +166,15 @@ class Study:
     def run(self, arms=None) -> None:
         """Make the runs of arms (default: all) that have no record; a page only reads records."""
         self.check_declared()
-        for name in self.arms if arms is None else arms:
-            if name in self._done:
-                continue
+        due = [name for name in (self.arms if arms is None else arms) if name not in self._done]
+        for name in due:
             runs = self.arms[name]
             may_write = self.check_sources(runs)
             if self.computes:
                 self.make(runs, may_write)
             self._done.add(name)
-            print(f"{self.name} / {name}: {self._summary([name])}")
+        if due and self._done.issuperset(self.arms):  # a line for all arms, not for each
+            print(f"{self.name}: {self._summary(self.arms)}.")
 
     def make(self, runs, may_write=True) -> None:
         """Make what has no record of some runs, and write each new record at once."""
@@ -345,30 +345,32 @@ class Study:
     def _summary(self, arms) -> str:
         runs = [run for arm in arms for run in self.arms[arm]]
         found = Counter(
-            MISSING if run.due else "diverged" if run.diverged else run.origin(run.job.key)
+            "diverged" if run.diverged else MISSING if _lacks(run) else run.origin(run.job.key)
             for run in runs
         )
         counts = ", ".join(f"{number} {origin}" for origin, number in sorted(found.items()))
         return f"{len(runs)} runs: {counts}"
 
     def unfinished(self, arms=None) -> str:
-        """Return what is missing of some arms (default: all), and the command that makes it."""
-        parts, open_rows, unknown, lost = [], [], Counter(), []
+        """Return what has no record of some arms (default: all), and the command that makes it.
+
+        Which programs are installed here makes no difference.
+        """
+        parts, open_rows, others, lost = [], [], Counter(), []
         for arm in self.arms if arms is None else [a for a in self.arms if a in arms]:
             runs = self.arms[arm]
-            lacking = [run for run in runs if run.due]
+            lacking = [run for run in runs if _lacks(run)]
             untrained = sum(run.job.key not in run.records for run in lacking)
             counts = (("", untrained), ("evaluations of ", len(lacking) - untrained))
             parts += [f"{of}{n} of {len(runs)} runs of {arm}" for of, n in counts if n]
             open_rows += [row for run in lacking for row in self._run_rows(run, "")]
             for run in runs:
                 lost += [f"{arm} run {run.job.run}"] if run.diverged else []
-                unknown.update(list(dict.fromkeys(run.job.what(key)[1] for key in run.unmeasured)))
+                others.update(dict.fromkeys(run.job.what(key)[1] for key in _needy(run)))
         if len(parts) > MOST_NAMED:
             parts = [f"runs of {len(parts)} arms"]
-        texts = [f"Unfinished: {', '.join(parts)} are missing."] if parts else []
-        names = [f"{name} ({n} run{'s' * (n > 1)})" for name, n in unknown.items()]
-        texts += [f"Not measured: {', '.join(names)}."] if names else []
+        names = [f"{name} ({n} run{'s' * (n > 1)})" for name, n in others.items()]
+        texts = [f"Not recorded: {', '.join(parts + names)}."] if parts or names else []
         texts += [f"Diverged: {', '.join(lost)}."] if lost else []
         if self.setup.profile == RECORDED:
             edited = [text for arm in self.arms if (text := self.edited(arm))]
@@ -431,6 +433,22 @@ class Study:
             self.records.tidy()
         print(f"{self.name}: {self._summary(self.arms)}. {self.unfinished()}".strip())
         return runs
+
+
+def _missing(run):
+    # keys of what has no record, whatever could be made here
+    return [] if run.diverged else [key for key in run.job.keys if key not in run.records]
+
+
+def _needy(run):
+    # of these the evaluations that need a program of others
+    evaluations = run.job.evaluations
+    missing = [key for key in _missing(run) if key in evaluations]
+    return [key for key in missing if getattr(evaluations[key][1], "needs", "")]
+
+
+def _lacks(run):
+    return len(_missing(run)) > len(_needy(run))
 
 
 def _moves(record):
