@@ -3,6 +3,7 @@
 What a command needs is imported by it, so that ``train`` says at once what it is going to do.
 """
 
+import functools
 import json
 import sys
 from pathlib import Path
@@ -162,7 +163,8 @@ def _league(folder, game="tictactoe", episodes=2, seconds=5.0, megabytes=2000, s
     """
     from ..arena.league import league
 
-    print(league(folder, _game(game), episodes, seed, seconds, megabytes))
+    say = functools.partial(print, flush=True)
+    print(league(folder, _game(game), episodes, seed, seconds, megabytes, say))
     print(f"The page: {Path(folder) / 'league.html'}")
 
 

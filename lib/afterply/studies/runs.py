@@ -278,7 +278,9 @@ def _resume(job, wanted, any_sources=False):
             return session, nothing
         kept = {key: meta["curves"][key] for key in wanted}
         if any(curve["points"] and "rows" not in curve["points"] for curve in kept.values()):
-            raise ValueError(f"{job.checkpoint}: its curve has no rows, it is of an earlier version")
+            raise ValueError(
+                f"{job.checkpoint}: its curve has no rows, it is of an earlier version"
+            )
         session.load_state_dict(arrays)
         return session, {"cpu_seconds": meta["cpu_seconds"], "curves": kept}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
