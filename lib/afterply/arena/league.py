@@ -49,7 +49,7 @@ def league(
     folder : path
         Each ``.py`` file is a player, unless its name begins with ``_`` or a dot; at least two.
     game : Game
-        A game of the package, for two or more players.
+        For two or more players; of the package, or of a file of yours (`games.from_file`).
     episodes : int
         Matches for each start position and seating. Where there is no chance, the start positions
         are the first one and all after one move, so that few matches are repetitions.

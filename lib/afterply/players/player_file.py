@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from ..checks import number, whole
-from ..games.catalogue import load_spec
+from ..games.catalogue import from_file, load_spec
 from ..games.game import check_game
 from ..identity import sources_behind_file
 from .basic import wrap
@@ -82,16 +82,19 @@ class PlayerFile:
         return {"player": "PlayerFile", "version": self.version, "sources": sources, **limits}
 
     def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match of a game of the package; start the process if it does not run."""
-        if check_game(game, self.name).spec is None:
-            raise ValueError(f"{self.name} plays games of the package, not {game!r}")
+        """Begin a match; start the process if it does not run.
+
+        ValueError for a home-made game that is in no file of its own: the process has to load it.
+        """
+        if check_game(game, self.name).spec is None and game.file is None:
+            raise ValueError(f"{self.name} plays games of the package or of a file, not {game!r}")
         if self.late >= self.patience:
             times = f"was too late {self.patience} times"
             raise Forfeited(f"{self.path.name} {times}: this match was not played")
         if self.process is None or not self.process.stop.alive:
             self.process = Process(self.path, self.megabytes)
         self.seen = []
-        given = [game.spec, list(map(int, actions_from_start)), seat, seed]
+        given = [game.spec or game.file, list(map(int, actions_from_start)), seat, seed]
         self._ask(START, f"begin {json.dumps(given)}")
 
     def choose(self, state) -> int:
@@ -126,7 +129,7 @@ class _Here:
     """The player in its own process."""
 
     def __init__(self, path):
-        self.path, self.game, self.player = path, None, None
+        self.path, self.game, self.spec, self.player = path, None, None, None
 
     def begin(self, spec, actions, seat, seed):
         if self.player is None:
@@ -135,8 +138,9 @@ class _Here:
             if "player" not in names:
                 raise ValueError("the file defines no `player`, such as a function player(state)")
             self.player = wrap(names["player"])
-        if self.game is None or self.game.spec != spec:
-            self.game = load_spec(spec)
+        if self.spec != spec:
+            self.spec, is_file = spec, isinstance(spec, list)
+            self.game = from_file(*spec[:2], **spec[2]) if is_file else load_spec(spec)
         self.player.new_match(self.game, actions, seat, seed)
 
     def choose(self, state):
