@@ -5,6 +5,7 @@ Two environment variables are read here: ``AFTERPLY_DATA`` and ``AFTERPLY_REPORT
 
 import contextlib
 import hashlib
+import importlib
 import io
 import json
 import os
@@ -61,6 +62,26 @@ def reports_directory() -> Path:
 
 for _variable in ("AFTERPLY_DATA", "AFTERPLY_REPORTS"):  # before anybody changes the folder
     chosen_place(_variable)
+
+
+def load_module(path):
+    """Import a Python file by its path, as a script is run: modules beside it are found.
+
+    ValueError if there is none, or another module has its name.
+    """
+    file = Path(path).resolve()
+    if not file.is_file():
+        raise ValueError(f"there is no file {path}")
+    folder = str(file.parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        module = importlib.import_module(file.stem)
+    except Exception as error:
+        raise ValueError(f"{path} ends with {type(error).__name__}: {error}") from error
+    if Path(getattr(module, "__file__", None) or "").resolve() != file:
+        raise ValueError(f"{path}: another module is called {file.stem}: rename the file")
+    return module
 
 
 def file_digest(path) -> str:

@@ -1,5 +1,8 @@
 """Players in files: what goes wrong with one costs it a match, and nobody else anything."""
 
+import shutil
+import sys
+
 import pytest
 
 from afterply import arena, games, players
@@ -8,6 +11,7 @@ from afterply.commands import cli
 from afterply.players import player_file
 from afterply.players.player_file import PlayerFile
 
+league_module = sys.modules[league.__module__]
 NIM = games.load("nim", heaps=1, stones=3)
 FIRST = """
 from afterply import games
@@ -83,29 +87,104 @@ def test_players_in_files_play_as_they_do_here_and_touch_nobody(tmp_path):
     assert arena.match(NIM, [best, touching], seed=1).scores.tolist() == [1.0, -1.0]
 
 
-@pytest.mark.slow
-def test_only_new_pairings_are_played(tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def started(monkeypatch):
+    """Note whose process is started; `started` is a list of names."""
+    names = []
+
     class Counted(player_file.Process):
         def __init__(self, path, megabytes):
-            started.append(path.stem)
+            names.append(path.stem)
             super().__init__(path, megabytes)
 
     monkeypatch.setattr(player_file, "Process", Counted)
-    started = []
+    return names
+
+
+def played(folder, *options):
+    """Play a league by the command line, and forget what it said."""
+    words = ["--game", "nim:heaps=1:stones=3", *options]
+    assert cli.main(["league", str(folder), *words]) == 0
+
+
+@pytest.mark.slow
+def test_only_new_pairings_are_played(tmp_path, started, capsys):
     write(tmp_path, best=PERFECT, first=FIRST)
-    for change, processes in (
-        ({}, ["best", "first"]),
-        ({}, []),
-        ({"third": FIRST, "_helper": "not a player"}, ["best", "first", "third", "third"]),
+    two = {"best", "first"}
+    for change, processes, said in (
+        ({}, two, "1 of 1 pairings have matches to play: "),
+        ({}, set(), "All 1 pairings were played before."),
+        ({"third": FIRST, "_helper": "x = 1"}, two | {"third"}, "2 of 3 pairings"),
+        ({"third": "import _helper\n" + FIRST}, two | {"third"}, "[3/3] first - third"),
+        ({"_helper": "x = 2"}, two | {"third"}, "2 of 3 pairings"),
     ):
         write(tmp_path, **change)
-        assert cli.main(["league", str(tmp_path), "--game", "nim:heaps=1:stones=3"]) == 0
-        assert sorted(started) == processes
+        played(tmp_path)
+        assert {*started} == processes and said in capsys.readouterr().out
         started.clear()
     page = (tmp_path / "league.html").read_text()
     assert "This is no sandbox" in page and "loses value" in page and "<svg" in page
     assert "first: " in page and "best: " not in page  # which makes no mistake
-    assert "Elo points" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_player_is_what_stands_in_its_file_wherever_that_lies(tmp_path, monkeypatch, started):
+    here, there = tmp_path / "here", tmp_path / "there" / "class 4"
+    here.mkdir()
+    write(here, best=PERFECT, first=FIRST, third="import _helper\n" + FIRST, _helper="x = 1")
+    played(here)
+    shutil.copytree(here, there)
+    started.clear()
+    monkeypatch.chdir(there)
+    for folder in (here, there, "."):
+        played(folder)
+    assert not started
+    played(".", "--seed", "1")
+    assert started
+
+
+SLOW = """
+import time
+from afterply import games
+game, moves = games.load("nim", heaps=1, stones=3), 0
+def player(state):
+    global moves
+    moves += 1
+    time.sleep(99 if moves > 1 else 0)
+    return game.legal(state)[0]
+"""
+
+
+@pytest.mark.slow
+def test_who_is_late_twice_loses_what_is_left_also_when_the_league_goes_on(tmp_path, started):
+    write(tmp_path, best=PERFECT, first=FIRST, slow=SLOW)
+    whole = league(tmp_path, NIM, 1, seconds=0.5)
+    ends = whole.table[whole.table.player == "slow"].error.str.partition(":")[0].value_counts()
+    assert ends["TooLate"] == 1 and ends["Forfeited"] == whole.unplayed["slow"] > 5  # once before
+    assert f"{ends['Forfeited']} of them not played" in repr(whole)
+    assert f"slow was late 2 times: {ends['Forfeited']} matches" in repr(whole)
+    for journal in (tmp_path / "league").glob("*slow*"):
+        lines = journal.read_text().splitlines(keepends=True)
+        journal.write_text("".join(lines[:-1]))
+    started.clear()
+    assert league(tmp_path, NIM, 1, seconds=0.5).table.equals(whole.table)
+    assert "slow" not in started
+
+
+@pytest.mark.slow
+def test_a_file_that_changes_while_it_plays_costs_its_pairing(tmp_path, monkeypatch):
+    write(tmp_path, best=PERFECT, first=FIRST)
+    from_then_on = league_module.matches
+
+    def edited(*given, **how):
+        write(tmp_path, first=FIRST + "# edited")
+        return from_then_on(*given, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(league_module, "matches", edited)
+        with pytest.raises(ValueError, match="first.py has changed while it played"):
+            league(tmp_path, NIM, 1)
+    assert league(tmp_path, NIM, 1).table.player.nunique() == 2
 
 
 @pytest.mark.parametrize(

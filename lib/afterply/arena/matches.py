@@ -308,7 +308,7 @@ def _read(path, header: str) -> dict:
     lines = text[: text.rfind("\n") + 1]  # without one that was cut off
     first, *rows = lines.splitlines() or [""]
     if first != header:
-        raise ValueError(f"{path} is no file of these matches: name another one")
+        raise ValueError(f"{path} is no file of these matches: name another one, or delete it")
     played = {}
     for place, line in enumerate(rows, 2):
         if line != _line(header, found := line.partition(" ")[2]):

@@ -3,11 +3,15 @@
 What a command needs is imported by it, so that ``train`` says at once what it is going to do.
 """
 
+import functools
 import json
+import re
 import sys
 from pathlib import Path
 
 from . import pairs, run_command
+
+OWN = re.compile(r"(.*\.py)((?::.*)?)", re.DOTALL)  # a file of yours, and what is meant of it
 
 
 def _value(text: str):
@@ -20,9 +24,14 @@ def _value(text: str):
 
 
 def _game(word: str):
+    """Return the game that a word such as hex:size=4 or mine.py:Chomp:rows=3 means."""
     from ..games import catalogue
 
     name, *parameters = word.split(":")
+    if own := OWN.fullmatch(word):
+        name, parameters = own[1], [part for part in own[2].split(":") if part]
+        one = [parameters.pop(0)] if parameters and "=" not in parameters[0] else []
+        return catalogue.from_file(name, *one, **pairs(parameters, _value))
     return catalogue.load(name, **pairs(parameters, _value))
 
 
@@ -60,7 +69,7 @@ def _play(game, against=None, seat=0, seed=0):
     play(game, against and named(game, against), seat=seat, seed=seed)
 
 
-def _page(agent, out=None, other=None, learn=False):
+def _page(agent, out=None, other=None, game=None, learn=False):
     """Write a page on which an agent is played: one HTML file, which opens from the disk.
 
     The agent is in a file, such as mine.npz, or that of a game's name is the published one; a game
@@ -73,17 +82,20 @@ def _page(agent, out=None, other=None, learn=False):
     if learn:
         made = learn_page(_game(agent), out)
     else:
-        made = page(_agent(agent), out, other=other and _agent(other))
+        own = game and _game(game)
+        made = page(_agent(agent, own), out, other=other and _agent(other, own))
     print(f"The page: {made}")
 
 
-def _agent(word):
+def _agent(word, game=None):
     from ..games import catalogue
     from ..players import saved
 
-    is_game = catalogue.canonical(word.partition(":")[0]) in catalogue.names()
+    is_game = (
+        OWN.fullmatch(word) or catalogue.canonical(word.partition(":")[0]) in catalogue.names()
+    )
     if word.endswith(".npz") or not is_game and Path(word).is_file():
-        return saved.load(word)
+        return saved.load(word, game)
     game = _game(word)
     published = saved.zoo().get(game.name, {}).get("game") == json.loads(json.dumps(game.identity))
     return saved.zoo(game) if published else game
@@ -162,7 +174,8 @@ def _league(folder, game="tictactoe", episodes=2, seconds=5.0, megabytes=2000, s
     """
     from ..arena.league import league
 
-    print(league(folder, _game(game), episodes, seed, seconds, megabytes))
+    say = functools.partial(print, flush=True)
+    print(league(folder, _game(game), episodes, seed, seconds, megabytes, say))
     print(f"The page: {Path(folder) / 'league.html'}")
 
 

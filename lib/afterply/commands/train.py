@@ -11,13 +11,15 @@ import numpy as np
 
 from ..arena.matches import play_on, win_rate
 from ..checks import number, whole
-from ..files import Archive
+from ..files import Archive, load_module
+from ..identity import is_learner
 from ..kernel.random import new_rng, seed_from
 from ..kernel.source import source_hash
 from ..learners import learners
 from ..learners.adaptation import LONGEST
+from ..learners.check_learner import LEARNER
 from ..learners.parameters import usual
-from ..learners.session import next_chunk
+from ..learners.session import BaseSession, next_chunk
 from ..players.basic import Greedy
 from ..players.saved import named, save, word_for
 from . import UNHEARD, typed
@@ -127,23 +129,62 @@ def _told(pressed):
         pressed.append(UNHEARD)
 
 
+def learner_of(word: str):
+    """Return the learner that a word means: one of the package, or of FILE.py or FILE.py:NAME."""
+    file, own, name = word.rpartition(".py")
+    if not own or name[:1] not in ("", ":"):
+        known = learners()
+        if word not in known:
+            there = f"only {', '.join(sorted(known))}, and those in files, as mine.py"
+            raise ValueError(f"there is no learner {word!r}, {there}")
+        return known[word]
+    module, name = load_module(f"{file}.py"), name[1:]
+    if is_learner(module) and not name:
+        return module
+    found = {
+        word: thing
+        for word, thing in vars(module).items()
+        if is_learner(thing) and getattr(thing, "__module__", "") == module.__name__
+    }
+    if name not in found and (name or len(found) != 1):
+        there = f"it holds {', '.join(found) or 'none'}"
+        contract = "a module or class with NAME, VERSION, PARAMETERS, DEFAULTS, Session"
+        asked = f"no learner {name!r}" if name else "not one learner"
+        raise ValueError(f"{file}.py holds {asked}: {there}; a learner is {contract}")
+    learner = found[name or [*found][0]]
+    if lacks := [part for part in LEARNER if not hasattr(learner, part)]:
+        raise ValueError(f"the learner {word} has no {', '.join(lacks)}: help(afterply.learners)")
+    return learner
+
+
+def _signed(session, params, seed):
+    """Return a session that says its parameters and its seed, as its file has to."""
+    for name, value in {"params": params, "seed": seed}.items():
+        if not hasattr(session, name):
+            setattr(session, name, value)
+    return session
+
+
 def _begun(game, asked) -> tuple:
     """Return a new session and its plan: what was asked, the number of games, the limit."""
-    known, name = learners(), asked["learner"]
-    if name not in known:
-        raise ValueError(f"there is no learner {name!r}, only {', '.join(sorted(known))}")
+    learner = learner_of(asked["learner"])
+    name = learner.NAME
     limit = 60 * number("minutes", asked["minutes"], 0.0)
-    scheduled = "episodes" in known[name].DEFAULTS and "episodes" not in asked["set"]
-    given = usual(known[name].PARAMETERS, game) | asked["set"]
+    scheduled = "episodes" in learner.DEFAULTS and "episodes" not in asked["set"]
+    given = usual(learner.PARAMETERS, game) | asked["set"]
     goal = whole("episodes", asked["episodes"], 0) or given.get("episodes", EPISODES)
     if scheduled:
         given["episodes"] = goal
-    session = known[name].Session(game, given, asked["seed"])
+    session = learner.Session(game, given, asked["seed"])
     if not callable(getattr(session.net, "contents", None)):
         raise ValueError(f"what {name} learns of {game.name} has no file: train it in Python")
     weights = getattr(session.net, "weights", np.zeros((1, 0))).shape
     size = f", {weights[0]} x {weights[1]:,} weights" * (weights[1] > 0)
-    told = [f"{n}={v}" for n, v in given.items() if n != "tuples" or len(str(v)) < 60]
+    told = [
+        f"{n}={v}"
+        for n, v in (given or learner.DEFAULTS).items()
+        if n != "tuples" or len(str(v)) < 60
+    ]
     print(f"{game.name}, {name}{size}; {', '.join(told)}", flush=True)
     session.train(1)  # compiled before the clock starts
     seconds = 0.0
@@ -157,7 +198,8 @@ def _begun(game, asked) -> tuple:
             print(f"time for {goal:,} games, over which alpha and epsilon change", flush=True)
     del session  # two need not fit side by side
     plan = {"asked": asked, "goal": goal, "limit": limit, "seconds": seconds, "cpu_seconds": 0.0}
-    return known[name].Session(game, given, asked["seed"]), plan
+    session = learner.Session(game, given, asked["seed"])
+    return _signed(session, learner.DEFAULTS | given, asked["seed"]), plan
 
 
 def _pace(session, seconds) -> float:
@@ -183,7 +225,9 @@ def _resumed(part, game, asked) -> tuple:
             raise ValueError(f"{part} was begun with {name}={before[name]!r}: leave it out")
     if meta["card"]["sources"] != source_hash():
         print("The library has changed since: the end may differ from that without interruption.")
-    session = learners()[before["learner"]].Session.load(part, game)
+    kind = learner_of(before["learner"]).Session
+    session = BaseSession.load.__func__(kind, part, game)  # an own one need not derive from it
+    session = _signed(session, Archive(part).meta["card"]["parameters"], before["seed"])
     print(f"going on after {session.episode:,} games", flush=True)
     return session, meta["training"]
 

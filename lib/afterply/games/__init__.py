@@ -4,8 +4,8 @@
 """
 
 from .boards import replay
-from .catalogue import load, load_spec, names
+from .catalogue import from_file, load, load_spec, names
 from .conformance import check
 from .game import Game
 
-__all__ = ["Game", "check", "load", "load_spec", "names", "replay"]
+__all__ = ["Game", "check", "from_file", "load", "load_spec", "names", "replay"]

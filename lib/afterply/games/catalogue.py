@@ -26,8 +26,10 @@ import pkgutil
 import re
 import types
 import typing
+from pathlib import Path
 
 from ..checks import plain
+from ..files import load_module
 from . import rules
 from .game import Game, made_by
 
@@ -111,6 +113,52 @@ def load(name: str, **parameters) -> Game:
 def load_spec(spec: dict) -> Game:
     """Make the game that a `spec` describes, a record's ``{"name": ..., "params": ...}``."""
     return load(spec["name"], **spec["params"])
+
+
+def from_file(path, name: str | None = None, **parameters) -> Game:
+    """Return the game in a Python file of yours: a ``Game``, or what a function ``-> Game`` makes.
+
+    Parameters
+    ----------
+    path : path
+        Modules beside the file may be imported by it.
+    name : str, optional
+        Which one, if the file holds several.
+    parameters
+        Of the function.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, game or parameter, or several games.
+    """
+    module, makers = load_module(path), ("Game", "games.Game", Game)
+    found = {
+        word: thing
+        for word, thing in vars(module).items()
+        if isinstance(thing, Game)
+        or inspect.isfunction(thing)
+        and thing.__module__ == module.__name__
+        and thing.__annotations__.get("return") in makers
+    }
+    if not found:
+        raise ValueError(f"{path} holds no game: a Game(...), or a function -> Game that makes one")
+    if name is None and len(found) > 1:
+        raise ValueError(f"{path} holds {', '.join(found)}: say which, as in {path}:{[*found][-1]}")
+    if name is not None and name not in found:
+        raise ValueError(f"{path} holds no game {name!r}, but {', '.join(found)}")
+    game = found[name] if name is not None else [*found.values()][0]
+    if isinstance(game, Game) and parameters:
+        given = ", ".join(parameters)
+        raise ValueError(f"{path} holds a game without parameters, {given} has no place in it")
+    if not isinstance(game, Game):
+        try:
+            inspect.signature(game).bind(**parameters)
+        except TypeError as error:
+            raise ValueError(f"{game.__name__} in {path}: {error}") from error
+        game = game(**parameters)
+    game.file = [str(Path(path).resolve()), name, parameters]
+    return game
 
 
 def tables() -> dict[str, dict[str, str]]:

@@ -64,6 +64,7 @@ class Game(Definition):
         super().__init__(name, functions, **definition)
         self.cells = len(self.num_codes)
         self.spec = self.maker = None  # of a game of the package: name and parameters; its function
+        self.file = None  # of a game in a file: path and what was asked, for catalogue.from_file
         self._proper = b"", False  # the last proper state, and whether its mover was asked for
         self.tried_out = False
         self.found_opposite = False  # whether random games have shown opposite rewards
@@ -113,7 +114,7 @@ class Game(Definition):
 
     def __reduce__(self):
         if self.maker is None:
-            return functools.partial(type(self), **self._arguments), ()
+            return functools.partial(type(self), **self._arguments), (), {"file": self.file}
         return made_by, (self.maker, self.spec)
 
     # -------------------------------------------------------------------------------------- playing

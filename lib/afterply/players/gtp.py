@@ -30,6 +30,10 @@ class EngineError(RuntimeError):
     """An engine is absent, died, or answered nonsense."""
 
 
+class TooLate(EngineError):
+    """An engine did not answer in time."""
+
+
 class Engine:
     """A running engine, killed by ``stop()``, when nobody refers to it, or when Python ends."""
 
@@ -66,7 +70,7 @@ class Engine:
                 left = deadline - time.monotonic()
                 if left <= 0 or not selector.select(left):
                     late = f"did not answer {command!r} within {self.timeout:g} s"
-                    raise self.error(f"{late}: {self.late}")
+                    raise self.error(f"{late}: {self.late}", TooLate)
                 if not (chunk := os.read(output.fileno(), 65536)):
                     raise self.error(f"ended when asked {command!r}: {self.ended}")
                 self.unread += chunk.replace(b"\r", b"")
@@ -77,11 +81,11 @@ class Engine:
             raise self.error(f"{refused}; is it an Othello engine that speaks GTP version 2?")
         return text
 
-    def error(self, words) -> EngineError:
+    def error(self, words, kind=EngineError) -> EngineError:
         """Return an error that names the engine and what it has said without being asked."""
         said = self.unread.decode(errors="replace").strip()[:80]
         words = f"the engine `{self.command}` {words}"
-        return EngineError(words + (f" It said {said!r}" if said else ""))
+        return kind(words + (f" It said {said!r}" if said else ""))
 
 
 def _end(process, owner):
