@@ -33,7 +33,7 @@ from ..reports.pages import write_html
 from ..reports.sources import duration
 from ..results import in_words
 from ..studies import golden
-from ..studies.notebooks import PAPER, collect, find, profile_parameters
+from ..studies.notebooks import PAPER, collect, find, profile_parameters, write_declared
 from ..studies.profiles import QUICK
 from ..studies.question import NEW, afresh, differences, last_values, made_again, recorded_cost
 from ..studies.records import canonical, made_by, read, sources_behind
@@ -345,7 +345,10 @@ def _evaluate(*rows) -> int:
 
 
 def _golden(write=False) -> int:
-    """Check golden runs and playthroughs, or write them and the sources in the record files."""
+    """Check golden runs and playthroughs, or write them, and what follows from the declarations.
+
+    That is the sources in the record files, and what the studies declare in those of the profile.
+    """
     studies, _ = collect(find())
     if write:
         identities = [canonical(run.job.game.identity) for _, run in runs_of(studies)]
@@ -353,6 +356,8 @@ def _golden(write=False) -> int:
     right = [study.check_sources(arm) for study in studies for arm in study.arms.values()]
     for study in studies if write else ():
         study.records.tidy()
+    if write:
+        write_declared(find())
     print(f"{sum(right)} of {len(right)} arms have the numbers of their versions")
     return 0 if all(right) else 1
 

@@ -196,7 +196,8 @@ class Study:
         for name, same in alike.items():
             job = same[0].job
             sources = sources_behind(job.game, job.learner)
-            if self.records.sources.get(name) == sources and not any(run.due for run in same):
+            due = self.computes and any(run.due for run in same)
+            if self.records.sources.get(name) == sources and not due:
                 continue
             if changed := golden.changed(job.learner, job.game):
                 text = f"{self.name}: records are not used and not written: {changed}"
@@ -429,7 +430,7 @@ class Study:
     def finish(self) -> pd.DataFrame:
         """Say what was recorded, made and is missing; return the table of runs."""
         runs = self.runs()
-        if not self.notebook:
+        if self.computes and not self.notebook:
             self.records.tidy()
         print(f"{self.name}: {self._summary(self.arms)}. {self.unfinished()}".strip())
         return runs
