@@ -18,6 +18,7 @@ from ..games.catalogue import load_spec, names
 from ..games.conformance import random_game
 from ..identity import identity, in_package
 from ..kernel.random import new_rng
+from ..learners.parameters import defaults
 from .records import canonical, key_of, machine, provenance, sources_behind
 
 CHECKPOINTS = 5  # of a golden run, at equal distances
@@ -44,7 +45,7 @@ class Checkpoint(NamedTuple):
 
 def repeat(learner, run: dict) -> list[Checkpoint]:
     """Train one golden run and return its checkpoints, the end last."""
-    parameters = learner.DEFAULTS | run["parameters"]
+    parameters = defaults(learner.PARAMETERS) | run["parameters"]
     session = learner.Session(load_spec(run["game"]), parameters, run["seed"])
     found = []
     for part in range(1, CHECKPOINTS + 1):
