@@ -1,9 +1,9 @@
 """The command ``afterply train``: usual settings, nothing lost, nothing overwritten."""
 
+import importlib
 import os
 import shlex
 import signal
-import sys
 import threading
 from pathlib import Path
 
@@ -134,7 +134,7 @@ def test_what_a_training_says_works_when_it_is_typed(capsys, monkeypatch, name):
     def told(game, opponent, **_):
         against.append(opponent)
 
-    monkeypatch.setattr(sys.modules["afterply.screen.play"], "play", told)
+    monkeypatch.setattr(importlib.import_module("afterply.screen.play"), "play", told)
     assert run(capsys, play)[0] == 0 and against[0].card["episodes"] == 900
 
 
