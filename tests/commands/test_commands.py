@@ -1,5 +1,6 @@
 """The command afterply, the maker of published agents, and the benchmarks."""
 
+import inspect
 import json
 import os
 import runpy
@@ -12,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from afterply import games, players
+from afterply import commands, games, players
 from afterply.checks import to_install
 from afterply.commands import cli
 from afterply.files import data_directory
@@ -98,6 +99,74 @@ def test_what_is_wrong_is_said_in_a_line_without_a_traceback(capsys, monkeypatch
     monkeypatch.setitem(sys.modules, "pdoc", None)
     status, _, err = run(capsys, *words.split())
     assert status == 2 and said in err and "Traceback" not in err
+
+
+COMMANDS = {
+    name.strip("_"): getattr(cli, name)
+    for name in ("_games", "_play", "_page", "_train", "_match", "_judge", "_league", "_docs")
+}
+
+
+def helped(capsys, words):
+    with pytest.raises(SystemExit):
+        cli.main([*words.split(), "--help"])
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_says_what_every_parameter_is_and_what_ctrl_c_leaves(capsys, monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "100")
+    out, (about, meant) = helped(capsys, name), commands._described(COMMANDS[name])
+    for one in inspect.signature(COMMANDS[name]).parameters.values():
+        told = meant[one.name]
+        assert " ".join(told.split())[:30] in " ".join(out.split()), one.name
+        if one.default not in (one.empty, False, (), None):
+            assert f"(default: {one.default})" in " ".join(out.split()) or "default: " in told
+    assert not {*meant} - {"Ctrl-C"} - {*inspect.signature(COMMANDS[name]).parameters}
+    assert about in out and (name == "games" or f"Ctrl-C: {meant['Ctrl-C'][:40]}" in out)
+    assert ("moves at random" in out) == (name in ("play", "match"))
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_the_help_of_train_says_the_parameters_of_the_learner_in_the_game(capsys):
+    out, connect4 = helped(capsys, "train connect4"), games.load("connect4").settings
+    assert f"\n  alpha={connect4['alpha']} *\n      step size" in out and "\n  gamma=1.0\n" in out
+    assert "\n  alpha=1.0\n" in helped(capsys, "train")
+    assert "\n  teacher=" in helped(capsys, "train nim --learner tabular")
+    assert run(capsys, "train", "chess", "--help")[::2] == (
+        2,
+        run(capsys, "games", "chess")[2].replace("afterply games", "afterply"),
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "games"])
+def test_ctrl_c_says_what_is_left(capsys, monkeypatch, name):
+    def stopped(*given):
+        raise KeyboardInterrupt
+
+    stopped.__name__, stopped.__doc__ = name, COMMANDS[name].__doc__
+    status = commands.run_command("afterply", [stopped], [name])
+    said = capsys.readouterr().err
+    assert status == 130 and said == f"\nStopped. {commands._described(stopped)[1]['Ctrl-C']}\n"
+
+
+def test_an_opponent_who_cannot_play_here_is_told_at_once(capsys, monkeypatch):
+    monkeypatch.setenv("AFTERPLY_HIDE", "all")
+    for words in ("play connect4 --against perfect", "match connect4 random perfect"):
+        status, out, err = run(capsys, *words.split())
+        assert status == 2 and "BitBully" in err and "make engines" in err and not out
+    monkeypatch.setattr("builtins.input", lambda text: "q")
+    assert run(capsys, "play", "nim", "--against", "perfect")[0] == 0
+
+
+def test_a_columns_letter_is_a_move_where_one_is_in_it(capsys, monkeypatch):
+    answers = iter(["d", "dd", "q"])
+    monkeypatch.setattr("builtins.input", lambda text: next(answers))
+    _, out, _ = run(capsys, "play", "connect4", "--against", "max-n:1")
+    assert "'dd' is not a move here" in out and "'d' is" not in out
+    answers = iter(["b", "q"])
+    _, out, _ = run(capsys, "play", "tictactoe", "--against", "max-n:1")
+    assert "'b' is not a move here" in out  # three are
 
 
 INTERRUPTS = """

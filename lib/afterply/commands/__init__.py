@@ -2,18 +2,23 @@
 
 import argparse
 import contextlib
+import functools
 import inspect
 import os
+import re
 import shlex
 import shutil
 import signal
 import sys
+import textwrap
 import threading
 from pathlib import Path
 
 INTERRUPTED = 130
 UNHEARD = 141  # nobody reads what is printed any more, as after | head: what a shell says of it
 AGAIN = 0.05  # seconds until Ctrl-C is tried again
+WIDE = 96  # characters of a line of help
+GOES_ON = "The same command goes on from what was finished."
 
 
 class _Interrupted(KeyboardInterrupt):
@@ -59,10 +64,16 @@ def typed(*words) -> str:
     return shlex.join([*program, *map(str, words)])
 
 
-def run_command(program: str, functions, words=None, more=str) -> int:
+def _nothing_more(command: str, given: dict) -> str:
+    return ""
+
+
+def run_command(program: str, functions, words=None, more=_nothing_more) -> int:
     """Call the one of some functions that a command line names; return the exit status.
 
-    The help of all of them ends with what the function `more` returns.
+    A function's docstring is the help of its command. The last paragraph may say what each of its
+    parameters is, ``name: words``, and what is left after ``Ctrl-C``. The help ends with what
+    `more` returns of the command's name and what it was given before --help.
     """
     for name, mode in {"stdin": "r", "stdout": "w", "stderr": "w"}.items():
         if getattr(sys, name) is None:  # closed, as by <&-
@@ -85,7 +96,7 @@ def run_command(program: str, functions, words=None, more=str) -> int:
         return 2
     except (KeyboardInterrupt, EOFError) as stop:
         stop.arrived = True
-        print("\nStopped. The same command goes on from what was finished.", file=sys.stderr)
+        print(f"\nStopped. {getattr(stop, 'left', GOES_ON)}", file=sys.stderr)
         return INTERRUPTED
     finally:
         if heard:
@@ -103,10 +114,14 @@ def _let_go():
 
 
 def _run(program, functions, words, more):
-    name = ""
+    name, left = "", GOES_ON
     try:
         name, command, given = _understood(program, functions, words, more)
+        left = _described(command)[1].get("Ctrl-C", GOES_ON)
         return command(*given.args, **given.kwargs) or 0
+    except (KeyboardInterrupt, EOFError) as stop:
+        stop.left = left
+        raise
     except BrokenPipeError:
         raise
     except (ValueError, ImportError, OSError) as error:
@@ -116,33 +131,66 @@ def _run(program, functions, words, more):
 
 def _understood(program, functions, words, more):
     """Return the name of a command, its function, and what it is given."""
-    # its docstring is the help, before `more`; parameters with a default are options, False is a
-    # switch, and an option with () may be repeated
-    asked = {"-h", "--help"} & {*(sys.argv[1:] if words is None else words)}
+    # parameters with a default are options, False is a switch, one with () may be repeated
     layout = {"formatter_class": argparse.RawDescriptionHelpFormatter}
-    layout["epilog"] = more() if asked else ""
     parser = argparse.ArgumentParser(program, **layout)
     version = f"afterply {sys.modules['afterply'].__version__}"
     parser.add_argument("--version", action="version", version=version)
     known = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     commands = {function.__name__.strip("_"): function for function in functions}
     for name, function in commands.items():
-        about = inspect.getdoc(function)
-        command = known.add_parser(name, help=about.split("\n")[0], description=about, **layout)
+        about, meant = _described(function)
+        first, left = about.split("\n")[0], meant.get("Ctrl-C")
+        if left:
+            about += "\n\n" + textwrap.fill(f"Ctrl-C: {left}", WIDE)
+        words_of = {"help": first, "description": about, "add_help": False}
+        command = known.add_parser(name, **words_of, **layout)
+        command.add_argument("-h", "--help", action=_Help, more=functools.partial(more, name))
         for one in inspect.signature(function).parameters.values():
             if one.default is one.empty:
                 several = "*" if one.kind == one.VAR_POSITIONAL else None
-                command.add_argument(one.name, nargs=several)
+                command.add_argument(one.name, nargs=several, help=meant.get(one.name))
             elif one.default is False:
-                command.add_argument(f"--{one.name}", action="store_true")
+                told = meant.get(one.name)
+                command.add_argument(f"--{one.name}", action="store_true", help=told)
             elif one.default == ():
-                command.add_argument(f"--{one.name}", action="append", default=[])
+                told = meant.get(one.name)
+                command.add_argument(f"--{one.name}", action="append", default=[], help=told)
             else:
                 kind = str if one.default is None else type(one.default)
-                text = f"default: {one.default}" if one.default is not None else None
-                command.add_argument(f"--{one.name}", type=kind, default=one.default, help=text)
+                told = _with_default(meant.get(one.name, ""), one.default)
+                command.add_argument(f"--{one.name}", type=kind, default=one.default, help=told)
     given = vars(parser.parse_args(words))
     name = given.pop("command")
     bound = inspect.signature(commands[name]).bind_partial()
     bound.arguments |= given
     return name, commands[name], bound
+
+
+class _Help(argparse.Action):
+    """The help of a command, which ends with what is worth knowing where --help was typed."""
+
+    def __init__(self, option_strings, dest, more):
+        told = "show this message and exit"
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help=told)
+        self.more = more
+
+    def __call__(self, parser, namespace, values, option=None):
+        parser.epilog = self.more(vars(namespace))
+        parser.print_help()
+        parser.exit()
+
+
+def _described(function) -> tuple[str, dict]:
+    """Return what the docstring of a command says of it, and of each of its parameters."""
+    about, _, last = inspect.getdoc(function).rpartition("\n\n")
+    entry = r"^([\w-]+): ((?:.|\n(?=    ))+)$"
+    meant = {name: " ".join(text.split()) for name, text in re.findall(entry, last, re.MULTILINE)}
+    return (about, meant) if meant else (inspect.getdoc(function), {})
+
+
+def _with_default(text: str, default) -> str:
+    """Return what is said of an option, with its default unless that is told in words."""
+    if default is None or "default" in text:
+        return text
+    return f"{text} (default: {default})".strip()

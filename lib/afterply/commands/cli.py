@@ -7,10 +7,12 @@ import functools
 import json
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 from . import pairs, run_command
 
+INDENTED = {"initial_indent": 6 * " ", "subsequent_indent": 6 * " "}
 OWN = re.compile(r"(.*\.py)((?::.*)?)", re.DOTALL)  # a file of yours, and what is meant of it
 
 
@@ -36,7 +38,11 @@ def _game(word: str):
 
 
 def _games(*names):
-    """List the games, or describe some of them."""
+    """List the games, or describe some of them.
+
+    names: games to describe, such as hex, hex:size=5 or a file of yours, mine.py; default: a list
+        of all
+    """
     from ..games.catalogue import specification, tables
     from ..players import saved
 
@@ -59,8 +65,16 @@ def _games(*names):
 def _play(game, against=None, seat=0, seed=0):
     """Play a game at the terminal.
 
-    A game may have parameters, as hex:size=5. You play against a player that is chosen for you, or
-    given by a word. Seat 0 moves first.
+    You type moves by their names, such as d1; a column's letter is enough where only one move is in
+    that column. v shows what the moves are worth, u takes back, q quits.
+
+    game: such as connect4, hex:size=5 or nim:heaps=1:stones=7 (`afterply games` lists them), or a
+        file of yours, mine.py, with mine.py:NAME if it holds several games
+    against: your opponent, a player by a word of those below; default: one of medium strength from
+        the game's ladder, else a tree search
+    seat: yours, counted from 0, which moves first
+    seed: a whole number from which all chance is drawn
+    Ctrl-C: The game is not kept.
     """
     from ..players.saved import named
     from ..screen.play import play
@@ -72,10 +86,15 @@ def _play(game, against=None, seat=0, seed=0):
 def _page(agent, out=None, other=None, game=None, learn=False):
     """Write a page on which an agent is played: one HTML file, which opens from the disk.
 
-    The agent is in a file, such as mine.npz, or that of a game's name is the published one; a game
-    without one, such as hex:size=4, is played by a search. With --other there are two boards, with
-    the values of either agent; with --learn one is learned in the page, of a game. Pages need a
-    linker for WebAssembly: where there is none, this says how to install it.
+    Pages need a linker for WebAssembly: where there is none, this says how to install it.
+
+    agent: a file such as mine.npz, or a game, as hex, hex:size=4 or a file of yours, mine.py: its
+        published agent, or a search where there is none
+    out: the file to write; default: the game's name and .html
+    other: another agent of the same game: two boards, with the values of either
+    game: the file of your game, if mine.npz is an agent of one; default: the package's game
+    learn: the agent is learned in the page, and `agent` is a game
+    Ctrl-C: No page was written.
     """
     from ..screen import learn_page, page
 
@@ -106,13 +125,22 @@ def _train(
 ):
     """Train an agent by self-play and write it to a file, such as hex.npz.
 
-    A game brings its usual network, parameters and number of games; --episodes is another number,
-    --minutes a limit by the clock. The option --set gives a parameter of the learner, such as
-    alpha=0.5 or alpha=1,0.5; it may be repeated. The seed is the only source of chance.
+    A game brings its usual network and parameters: give the game before --help to see them. The
+    signals of a closed terminal, of Slurm and of docker stop are kept as Ctrl-C is.
 
-    Ctrl-C is safe, and so are the signals of a closed terminal, of Slurm and of docker stop: what
-    was learned is kept beside the file, and --resume goes on from there with the same result. A
-    file that exists is replaced with --force only.
+    game: such as connect4, hex:size=5 (`afterply games` lists them), or a file of yours, mine.py,
+        with mine.py:NAME if it holds several games
+    learner: what learns: td, sarsa, tabular, ..., or one of yours, learner.py:NAME
+    episodes: how many games to play; default: the game's usual number, or as --minutes says
+    minutes: limit by the clock, in minutes; default: none
+    set: a parameter of the learner, as alpha=0.5, or alpha=1,0.5 from first to last; may be
+        repeated; default: see below
+    seed: a whole number from which all chance is drawn
+    out: the file to write; default: the game's name and .npz
+    resume: go on with a training that was stopped: with the same result as if it had not been
+    force: replace the file, and a training that was stopped, if they exist
+    Ctrl-C: What was learned is kept beside the file, in FILE.part, and --resume goes on from it.
+        Pressed twice, or while the library is compiled, it leaves FILE.part as it was, if any.
     """
     given = pairs(set, _value)
     asked = dict(learner=learner, episodes=episodes, minutes=minutes, set=given, seed=seed)
@@ -123,9 +151,15 @@ def _train(
 
 
 def _match(game, *players, episodes=10, seed=0, workers=1):
-    """Let players meet in a tournament and rate them.
+    """Let players meet in a tournament, and print ratings and who beat whom.
 
-    Episodes are matches for each seating, workers are processes.
+    game: such as connect4, hex:size=5 (`afterply games` lists them), or a file of yours, mine.py,
+        with mine.py:NAME if it holds several games
+    players: two or more, each by a word of those below
+    episodes: matches of each seating of each group of players
+    seed: a whole number from which all chance is drawn
+    workers: processes that play side by side; no number depends on it
+    Ctrl-C: No match of it is kept.
     """
     from ..arena.tournament import tournament
     from ..players.saved import named
@@ -152,9 +186,12 @@ def _told_apart(words) -> list[str]:
 def _judge(claims, *runs, out=None):
     """Judge the claims of a paper by tables of runs, in any field of research.
 
-    A claims file is as those in data/papers, most of which may be left out; a table of runs is a
-    CSV file with the columns arm, run, metric, value. Without runs the claims are checked. The page
-    goes to the folder --out, by default one beside the claims that has their name.
+    A claims file is as those in data/papers, most of which may be left out.
+
+    claims: the file of claims, in YAML
+    runs: CSV files with the columns arm, run, metric, value; without any the claims are checked
+    out: the folder for the page; default: one beside the claims that has their name
+    Ctrl-C: No page was written.
     """
     from ..reports.own_paper import judge  # needs the extra for reports
 
@@ -169,8 +206,17 @@ def _league(folder, game="tictactoe", episodes=2, seconds=5.0, megabytes=2000, s
     """Let the players in the .py files of a folder meet; only what is new is played.
 
     Each file calls a player `player`, such as a function from a state to an action, and runs in a
-    process of its own. That is no sandbox: run it where the code of others may run. A move has a
-    limit in --seconds, a process one in --megabytes. The page is FOLDER/league.html.
+    process of its own. That is no sandbox: run it where the code of others may run. Who is late
+    twice loses all matches that are left. The page is FOLDER/league.html.
+
+    folder: holds a .py file for each player; others begin with _
+    game: such as tictactoe, hex:size=4, or a file of yours, mine.py
+    episodes: matches for each start position and seating
+    seconds: limit of a move, in seconds
+    megabytes: limit of the address space of a player's process, in MB, at least 600
+    seed: a whole number from which all chance is drawn but the players' own
+    Ctrl-C: Every match that was finished is kept in FOLDER/league, and the same command goes on;
+        the page is as it was.
     """
     from ..arena.league import league
 
@@ -180,10 +226,13 @@ def _league(folder, game="tictactoe", episodes=2, seconds=5.0, megabytes=2000, s
 
 
 def _docs(out=None):
-    """Build the site of the documentation in a folder, which is emptied; default: reports/site.
+    """Build the site of the documentation, with all pages in one folder.
 
     Where there is a linker for WebAssembly each published agent has a page on which it is played,
     and four games one on which an agent learns.
+
+    out: the folder, which is emptied; default: reports/site
+    Ctrl-C: The folder is not complete.
     """
     from ..checks import to_install
     from ..files import reports_directory
@@ -237,13 +286,36 @@ def _write_played(folder, one) -> None:
 def main(words=None) -> int:
     """Do what the command line says; return the exit status."""
     functions = _games, _play, _page, _train, _match, _judge, _league, _docs
-    return run_command("afterply", functions, words, _of_players)
+    return run_command("afterply", functions, words, _more)
 
 
-def _of_players() -> str:
-    from ..players.saved import LISTED
+def _more(command: str, given: dict) -> str:
+    """Return what the help of a command ends with, as far as the command line was given."""
+    if command in ("play", "match"):
+        from ..players.saved import LISTED
 
-    return f"Players are given as words:\n{LISTED}"
+        return f"Players are given as words:\n{LISTED}"
+    return _parameters(given["game"], given["learner"]) if command == "train" else ""
+
+
+def _parameters(word, learner) -> str:
+    """Return the table of a learner's parameters, with the values that are usual in a game."""
+    from ..learners.parameters import usual
+    from .train import learner_of
+
+    declared = learner_of(learner).PARAMETERS
+    own = usual(declared, _game(word)) if word else {}
+    title = f"Parameters of {learner}, for --set"
+    if word:
+        lines = [f"{title}, and their values in {word} (* unlike the learner's default):"]
+    else:
+        lines = [f"{title}, and their defaults; `afterply train GAME --help` has a game's values:"]
+    for name, one in declared.items():
+        value = own.get(name, one.default)
+        choices = f" ({', '.join(one.choices)})" * bool(one.choices)
+        first = f"  {name}={json.dumps(value)}{' *' * (value != one.default)}"
+        lines += [first, *textwrap.wrap(one.meaning + choices, 92, **INDENTED)]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

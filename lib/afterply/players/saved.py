@@ -273,6 +273,8 @@ def named(game, word: str):
     if kind == "elo" and number is not None:
         return at_strength(game, number)
     if kind == "perfect" and number is None:
+        if knows(game) and (lacking := optional.lacks("bitbully")):
+            raise ImportError(lacking)
         return Perfect("AB") if knows(game) else agents.min_max(game, "random")
     if kind == "zoo":
         return _searching(zoo(game), number)

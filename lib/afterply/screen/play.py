@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import sys
 from importlib.util import find_spec
 
@@ -91,6 +92,10 @@ def play_at_terminal(table: Table, ask=None, say=print) -> Table:
         except EOFError:
             return table
         answer = keys.get(answer, answer)
+        if answer not in named and answer not in ("q", "u", "v"):
+            in_column = [name for name in named if re.fullmatch(rf"{re.escape(answer)}\d+", name)]
+            if answer.isalpha() and len(in_column) == 1:  # as a column of ConnectFour
+                answer = in_column[0]
         if answer in named:
             table.make(named[answer])
         elif answer == "q":
