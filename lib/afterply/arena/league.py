@@ -84,7 +84,7 @@ def league(
         for name in names:
             players[name].patience = PATIENCE
             players[name].late += _times_late(text, name)
-        number = len(starts or [None]) * len(seatings(game, names)) * episodes
+        number = (len(starts) if starts else 1) * len(seatings(game, names)) * episodes
         journals[names], left[names] = journal, max(0, number - max(0, text.count("\n") - 1))
     expected, began, tables = _estimated(game, players, left, say), time.monotonic(), {}
     played = 0.0

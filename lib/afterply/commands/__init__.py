@@ -183,10 +183,11 @@ class _Help(argparse.Action):
 
 def _described(function) -> tuple[str, dict]:
     """Return what the docstring of a command says of it, and of each of its parameters."""
-    about, _, last = inspect.getdoc(function).rpartition("\n\n")
+    text = inspect.getdoc(function) or ""
+    about, _, last = text.rpartition("\n\n")
     entry = r"^([\w-]+): ((?:.|\n(?=    ))+)$"
     meant = {name: " ".join(text.split()) for name, text in re.findall(entry, last, re.MULTILINE)}
-    return (about, meant) if meant else (inspect.getdoc(function), {})
+    return (about, meant) if meant else (text, {})
 
 
 def _with_default(text: str, default) -> str:
