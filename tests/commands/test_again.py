@@ -138,7 +138,7 @@ def test_what_differs_is_named_with_its_first_checkpoint(place, capsys):
     with_other_weights(record_file(place))
     assert reproduce.main(["again", "tiny/FARL/0"]) == 1
     said = capsys.readouterr().out
-    assert "weights: DIFFERS, the checksum is" in said and "recorded 0000" in said
+    assert "weights: DIFFERS, it ended with" in said and "recorded is the checksum 0000" in said
 
 
 @pytest.mark.parametrize(
@@ -148,13 +148,33 @@ def test_what_differs_is_named_with_its_first_checkpoint(place, capsys):
         ({"values": [[1.0, 2.0]]}, {"values": [[1.0]], "episode": [10]}, "m is None, recorded 2.0"),
         ({"values": [[1.0]], "episode": [10]}, {"values": [[1.0, 2.0]]}, "recorded None"),
         ({"values": [[1.0, 2.0]]}, {"rows": [{"measure": "k"}]}, "first after 10 episodes"),
-        ({"values": [[1.0, 2.0]]}, {"values": [[1.0, 2.0]], "checksum": "b"}, "checksum is b"),
+        (
+            {"values": [[1.0, 2.0]]},
+            {"values": [[1.0, 2.0]], "checksum": "b"},
+            "ended with the checksum b",
+        ),
     ],
 )
 def test_first_difference(old, new, words):
     one = {"kind": "curve", "rows": [{"measure": "m"}], "episode": [10, 20], "checksum": "a"}
     full = {"values": [[1.0, 2.0]]}
     assert words in question.first_difference(one | full | old, one | full | new)
+
+
+@pytest.mark.parametrize(
+    "made, differs, words",
+    [
+        ({"diverged": "after game 7"}, False, "weights: as recorded (after game 7)"),
+        ({"diverged": "after game 8"}, True, "ended with after game 8, recorded is after game 7"),
+        ({"checksum": "b"}, True, "ended with the checksum b, recorded is after game 7"),
+    ],
+)
+def test_a_run_that_diverged_must_do_so_again_at_the_same_game(place, made, differs, words):
+    run = declare().arms["FARL"][0]
+    one = {"key": run.job.key, "kind": "train", "checksum": None}
+    run.records[run.job.key] = one | {"diverged": "after game 7"}
+    same, wrong = question.differences(run, {run.job.key: one | made})
+    assert bool(wrong) == differs and words in (wrong or same)[0] and len(same + wrong) == 1
 
 
 @pytest.mark.slow

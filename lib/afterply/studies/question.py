@@ -174,17 +174,18 @@ def differences(run, new) -> tuple[list, list]:
             same.append(f"{words}: not recorded")
         elif made is None and not new.get(job.key, {}).get("diverged"):
             same.append(f"{words}: not measured here, {job.lacking.get(name, 'not due')}")
-        elif made is None or not same_results(old, made):
+        elif made is None or not same_results(old, made) or _end(old) != _end(made):
             wrong.append(f"{words}: DIFFERS, {first_difference(old, made or {})}")
         else:
             number = len(old.get("episode", ()))
-            points = f" ({number} points)" if number > 1 else ""
-            same.append(f"{words}: as recorded{points or ' ' * (kind == 'train') + _sum(old)}")
+            more = f"{number} points" if number > 1 else _end(old)
+            same.append(f"{words}: as recorded{f' ({more})' if more else ''}")
     return same, wrong
 
 
-def _sum(record):
-    return f"({record['checksum']})" if record["kind"] == "train" and record["checksum"] else ""
+def _end(record):
+    """Return the checksum with which a training ended, or why it has none."""
+    return (record["checksum"] or record.get("diverged")) if record["kind"] == "train" else ""
 
 
 def first_difference(old: dict, new: dict) -> str:
@@ -193,7 +194,8 @@ def first_difference(old: dict, new: dict) -> str:
     places = [place for place in {**points, **others} if points.get(place) != others.get(place)]
     if not places:
         end = "" if old["kind"] == "train" else "its numbers are equal, but "
-        return f"{end}the checksum is {new.get('checksum')}, recorded {old.get('checksum')}"
+        ends = [one.get("diverged") or f"the checksum {one.get('checksum')}" for one in (new, old)]
+        return f"{end}it ended with {ends[0]}, recorded is {ends[1]}"
     episode = min(episode for episode, _ in places)
     checkpoints = {episode for episode, _ in points}
     found = [
