@@ -129,9 +129,9 @@ def test_every_game_has_an_agent_that_beats_random_and_a_card_that_fits_it(name)
     assert card["cost"]["cpu_seconds"] > 0 and card["strength"] and card["parameters"]
     assert len(card["words"]) > 30 and card["episodes"] > 0
     if name.startswith("cube"):
-        solved = Solved((3,), (), 10, by_distance=False)(game, player.net, seed=5)
-        chance = Solved((3,), (), 10, by_distance=False)(game, ntuple.Network(game, [[0]]), seed=5)
-        assert solved["solved_rate"] >= 80 > 2 * chance["solved_rate"]
+        measure, untaught = Solved((3,), (), 10, by_distance=False), ntuple.Network(game, [[0]])
+        solved, chance = (measure(game, net, 5)[0]["value"] for net in (player.net, untaught))
+        assert solved >= 80 > 2 * chance
     elif game.players == 1:
         assert arena.match(game, [player], seed=1).scores[0] * MAX_SCORE > 5 * ALONE
     else:
