@@ -93,10 +93,11 @@ def collect(profile, results, directory, published):
 
 def drawn(published, studies, directory):
     """Draw the figures that pages show, and yield name, study and caption of each."""
-    for paper in published:
-        for name, function in figures_of(paper).items():
-            study = max((s for s in studies if name.startswith(f"{s}-")), key=len, default="")
-            if not study:
+    for key, paper in published.items():
+        known = {*studies, *paper.studies}  # "tictactoe-q-learning" is none of "tictactoe"
+        for name, function in figures_of(key).items():
+            study = max((s for s in known if name.startswith(f"{s}-")), key=len, default="")
+            if study not in studies:
                 continue
             figure, data, caption, *arms = function(studies)
             if len(data) == 0:
