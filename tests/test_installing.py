@@ -52,7 +52,7 @@ arena.match(games.load("tictactoe"), [opponent, players.Random()], seed=1)
 assert len(papers.load("konen2021").claims) > 20 and published_file("golden.json").exists()
 assert cli.main("train nim --episodes 20 --out mine.npz".split()) == 0
 assert cli.main("match nim mine.npz random --episodes 1".split()) == 0
-EXTRAS = {"reports": "study", "studies": "study", "adapters.open_spiel": "open-spiel"}
+EXTRAS = {"reports": "plot", "studies": "plot", "adapters.open_spiel": "open-spiel"}
 for room, extra in EXTRAS.items():
     try:
         __import__(f"afterply.{room}")
@@ -85,6 +85,41 @@ print("all well")
 """
 
 
+PLOT = """
+import sys
+from pathlib import Path
+
+STUDY = "IPython anywidget ipykernel nbconvert nbformat papermill jupyterlab traitlets".split()
+
+
+class Missing:  # what the extra for plots does not bring
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in STUDY:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name.partition(".")[0])
+
+
+sys.meta_path.insert(0, Missing())
+from afterply import games
+from afterply.commands import cli
+from afterply.learners import td
+from afterply.studies import sweep
+
+CLAIM = "{id: a, place: {section: 1}, value: 2, unit: percent, arm: 1, metric: x}"
+Path("own.yaml").write_text(f"claims: [{CLAIM}]")
+rows = ["arm,run,metric,value", *(f"1,{n},x,{n}" for n in (1, 2, 3))]
+Path("own.csv").write_text("\\n".join(rows))
+assert cli.main(["judge", "own.yaml", "own.csv"]) == 0 and Path("own/index.html").is_file()
+def evaluate(game, net, seed):
+    return {"x": 1.0}
+
+
+found = sweep(games.load("nim"), td, seeds=1, episodes=20, evaluate=evaluate,
+              alpha=[0.1, 0.3], tuples="nim-1x3")
+assert len(found.table) and found.curves() is not None
+print("all well")
+"""
+
+
 def pip(command, *words):
     run([sys.executable, "-m", "pip", command, "--quiet", "--no-index", "--no-deps", *words], ROOT)
 
@@ -98,7 +133,7 @@ def installed(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", [CORE, STUDY], ids=["core", "study"])
+@pytest.mark.parametrize("script", [CORE, PLOT, STUDY], ids=["core", "plot", "study"])
 def test_a_wheel_is_enough_where_there_is_no_checkout(installed, tmp_path, script):
     said = run([sys.executable, "-c", script, installed], tmp_path, PYTHONPATH=installed)
     assert said.split("\n")[-2:] == ["all well", ""], said

@@ -67,7 +67,7 @@ def test_streams_that_are_closed_or_full_end_a_command_in_good_order(
     os.close(nobody)
 
 
-@pytest.mark.parametrize("words", ["games", "--help", "train nim"])
+@pytest.mark.parametrize("words", ["games", "match --help", "train nim"])
 def test_without_compilation_a_sentence_says_what_to_do_instead(tmp_path, words):
     status, out, err = shell(f"{PROGRAM} {words}", tmp_path, NUMBA_DISABLE_JIT="1")
     assert status == 2 and "NUMBA_DISABLE_JIT" in err and "py_func" in err

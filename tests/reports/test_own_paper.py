@@ -87,6 +87,47 @@ def test_a_slip_is_told_with_its_place(files, capsys, old, new, message):
         assert cli.main(["judge", str(claims)]) == 2
 
 
+def test_all_slips_are_told_at_once_those_of_entries_of_rules_and_of_tables(files, capsys):
+    claims, runs = files()
+    for old, new in (
+        ("value: 93.1, ", "valeu: 93.1, "),
+        ("value: 90, unit: accuracy", "value: 90, unit: acuracy"),
+        ("says: over 90, ", ""),
+        ("place: {table: '1'}\n    test", "test"),
+    ):
+        assert old in claims.read_text()
+        claims.write_text(claims.read_text().replace(old, new, 1))
+    runs.write_text(RUNS.replace("93.2", "high").replace("91.2", ""))
+    assert cli.main(["judge", str(claims), str(runs)]) == 2
+    said = capsys.readouterr().err
+    for part in (
+        "claim own/acc: unknown field 'valeu'",
+        "claim own/gone: unit is 'acuracy'",
+        "statement better: place is missing",
+        "statement nine: says is missing",
+        "own.csv, line 3: arm new, run 1, measure acc, value high",
+        "own.csv, line 6: arm old, run 1",
+    ):
+        assert part in said, said
+
+
+def test_numbers_name_tables_sections_and_arms_and_ids_need_no_prefix(files):
+    claims, runs = files()
+    whole = judge(claims, runs).table
+    text = CLAIMS.replace("own/", "").replace("'1'", "1").replace("'2'", "2.1")
+    assert text.count("table: 1}") == 1 and text.count("section: 2.1}") == 1
+    claims.write_text(text.replace("arm: new", "arm: 7"))
+    runs.write_text(RUNS.replace("new,", "7,").replace("old,", "8,"))
+    claims.write_text(claims.read_text().replace("arm: old", "arm: 8"))
+    found = judge(claims, runs).table
+    assert found[["id", "verdict"]].equals(whole[["id", "verdict"]])
+    claims.write_text(CLAIMS.replace("id: own/gone", "id: 12"))
+    assert "own/12" in judge(claims, runs).table["id"].tolist()
+    claims.write_text(CLAIMS.replace("section: Abstract", "section: [1]"))
+    with pytest.raises(ValueError, match="section is .*, a list; it must be str"):
+        judge(claims)
+
+
 def test_the_example_holds_what_the_records_do():
     _, records = read(data_directory() / "records" / "game2048.jsonl")
     names, reached = (

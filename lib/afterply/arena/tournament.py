@@ -118,7 +118,7 @@ class Standings:
         """Draw the ratings with their intervals; return the matplotlib axes."""
         table = self.ratings
         if ax is None:
-            plt = needs("matplotlib.pyplot", "study")  # a second, which only a picture is worth
+            plt = needs("matplotlib.pyplot", "plot")  # a second, which only a picture is worth
             ax = plt.subplots(figsize=(6, 1.3 + 0.42 * len(table)), layout="constrained")[1]
         places = np.arange(len(table))[::-1]
         spread = [table.rating - table.low, table.high - table.rating]

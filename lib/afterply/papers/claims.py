@@ -27,6 +27,8 @@ from .verdicts import counting_error
 
 DERIVED = {"derived": True}  # metadata of fields that no file holds
 KINDS = {"table": "Table", "figure": "Fig.", "section": "Sec."}
+# what are texts, and may be written as numbers in a file of anybody's
+NUMBERED = {*KINDS, "row", "column", "id", "arm", "study", "tables", "rows", "columns"}
 ONE_PLACE = "a place needs one of table, figure, section"
 # where something is printed: one of table, figure and section
 Place = TypedDict("Place", dict.fromkeys([*KINDS, "row", "column"], str), total=False)
@@ -320,10 +322,33 @@ def load_own(path) -> Paper:
     """Load a claims file of your own; ValueError names the file, the entry and what it lacks.
 
     It is a file as that of a paper, but its key is its name, and may be left out; so may the study
-    of what answers a claim. A unit that margins.yaml lacks has its rule in `margins`.
+    of what answers a claim, and the key in the ids of claims. A unit that margins.yaml lacks has
+    its rule in `margins`. All faults are named at once.
     """
     path = Path(path)
-    return _checked({"key": path.stem} | _with_study(read_yaml(path), path.stem), path)
+    content = read_yaml(path)
+    if not isinstance(content, dict):
+        raise ValueError(f"{path.name}: {content!r} is not a mapping, with claims and statements")
+    content = {"key": path.stem} | _with_study(content, path.stem)
+    return _checked(_with_prefix(content, f"{content['key']}/"), path)
+
+
+def _with_prefix(content, prefix):
+    # ids of claims begin with the paper's key, which nobody has to write into a file of that name
+    def prefixed(name):
+        given = isinstance(name, str) and not name.startswith(prefix)
+        return f"{prefix}{name}" if given else name
+
+    def listed(part):
+        found = content.get(part)
+        return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+    for claim in listed("claims"):
+        claim |= {"id": prefixed(claim["id"])} if "id" in claim else {}
+    for entry in listed("no_reading"):
+        if isinstance(entry.get("claims"), list):
+            entry["claims"] = [*map(prefixed, entry["claims"])]
+    return content
 
 
 def _with_study(content, study):
@@ -333,7 +358,17 @@ def _with_study(content, study):
     if not isinstance(content, dict):
         return content
     named = {"study": study} if {"arm", "metric", "select"} & set(content) else {}
-    return named | {name: _with_study(one, study) for name, one in content.items()}
+    told = {name: _as_text(one) if name in NUMBERED else one for name, one in content.items()}
+    return named | {name: _with_study(one, study) for name, one in told.items()}
+
+
+def _as_text(content):
+    # numbers as their digits, also in a list, or as the names in a mapping
+    if isinstance(content, list):
+        return [*map(_as_text, content)]
+    if isinstance(content, dict):
+        return {_as_text(name): one for name, one in content.items()}
+    return str(content) if type(content) in (int, float) else content
 
 
 def _written_out(content):
@@ -348,11 +383,14 @@ def _written_out(content):
 
 
 def _checked(entry, path, changes=()) -> Paper:
-    paper = read_entry(Paper, _written_out(entry), path.name)
-    rules = read_yaml(published_file("papers/margins.yaml")) | paper.margins
-    for wrong, message in _faults(paper, path.stem, rules):
-        if wrong:
-            raise ValueError(f"{path.name}: {message}")
+    faults = []
+    paper = _read_entry(Paper, _written_out(entry), path.name, faults)
+    if paper is not None:  # entries with a fault are left out of it
+        rules = read_yaml(published_file("papers/margins.yaml")) | paper.margins
+        found = _faults(paper, path.stem, rules)
+        faults += [f"{path.name}: {message}" for wrong, message in found if wrong]
+    if faults:
+        raise ValueError("\n".join(faults))
     claims = [_derived(claim, paper, rules[claim.unit], changes) for claim in paper.claims]
     statements = [
         replace(
@@ -384,7 +422,10 @@ def _faults(paper, stem, rules):
         lacks = not (reading.arms or reading.not_run)
         yield lacks, f"reading {reading.id}: it has no arm; say why in not_run"
     for statement in paper.statements:
-        _check_statement(statement, f"{stem}.yaml: statement {statement.id}")
+        try:
+            _check_statement(statement, f"statement {statement.id}")
+        except ValueError as error:
+            yield True, str(error)
 
 
 def _faults_of_claim(claim, key, rules):
@@ -396,6 +437,8 @@ def _faults_of_claim(claim, key, rules):
     yield not claim.id.startswith(f"{key}/"), f"the id must start with '{key}/'"
     known = f"margins.yaml knows {', '.join(rules)}; another one needs a rule in margins"
     yield claim.unit not in rules, f"unit is {claim.unit!r}; {known}"
+    if claim.unit not in rules:
+        return
     if not claim.target:
         yield not claim.reason, "target is false; say why in reason"
         return
@@ -465,47 +508,74 @@ def _names(entry, claim) -> bool:
 
 
 def read_entry(kind, entry, where: str):
-    """Return an entry of YAML as an instance of a class; ValueError names `where` and the field."""
+    """Return an entry of YAML as an instance of a class; ValueError names all that is wrong."""
+    faults = []
+    found = _read_entry(kind, entry, where, faults)
+    if faults:
+        raise ValueError("\n".join(faults))
+    return found
+
+
+def _read_entry(kind, entry, where, faults):
+    # what is wrong joins `faults`; an entry with a fault of its own is None, and left out of lists,
+    # but the whole file is read as far as it can be
     if not isinstance(entry, dict):
-        raise ValueError(f"{where}: {entry!r} is not a mapping of fields")
+        faults.append(f"{where}: {entry!r} is not a mapping of fields")
+        return None
     hints, needed = get_type_hints(kind), getattr(kind, "__required_keys__", ())
     if is_dataclass(kind):
         own = [field for field in fields(kind) if not field.metadata.get("derived")]
         hints = {field.name: hints[field.name] for field in own}
         needed = [field.name for field in own if field.default is field.default_factory is MISSING]
     found = {name: None for name in needed if NoneType in get_args(hints[name])}
+    proper = True
     for name, content in entry.items():
         if name not in hints:
-            raise ValueError(f"{where}: unknown field {name!r}; the fields are {', '.join(hints)}")
-        if content is not None:
-            found[name] = _convert(hints[name], content, name, where)
+            faults.append(f"{where}: unknown field {name!r}; the fields are {', '.join(hints)}")
+            proper = kind is Paper
+        elif content is not None:
+            value = _convert(hints[name], content, name, where, faults)
+            if value is not None:
+                found[name] = value
+            else:
+                proper = kind is Paper
     for name in hints:
         if name in needed and name not in found:
-            raise ValueError(f"{where}: {name} is missing")
-    return kind(**found)
+            proper = False
+            if entry.get(name) is None:  # else it was told that it does not fit
+                faults.append(f"{where}: {name} is missing")
+    return kind(**found) if proper else None
 
 
-def _convert(hint, content, name, where):
+def _convert(hint, content, name, where, faults):
+    # None if it does not fit; a number where a text is asked for stands for its digits
     options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     fitting = [option for option in options if type(content) in _plain(option)]
     if not fitting:
         expected = " or ".join(kind.__name__ for option in options for kind in _plain(option))
         found = f"{name} is {content!r}, a {type(content).__name__}"
-        raise ValueError(f"{where}: {found}; it must be {expected}")
+        faults.append(f"{where}: {found}; it must be {expected}")
+        return None
     kind, inner = fitting[0], get_args(fitting[0])
     if get_origin(kind) is Literal and content not in inner:
-        raise ValueError(f"{where}: {name} is {content!r}; it must be one of {', '.join(inner)}")
+        faults.append(f"{where}: {name} is {content!r}; it must be one of {', '.join(inner)}")
+        return None
     if _has_fields(kind):
-        return read_entry(kind, content, f"{where}, {name}")
+        return _read_entry(kind, content, f"{where}, {name}", faults)
     if get_origin(kind) not in (list, dict) or not _has_fields(inner[-1]):
         return content
     word = f"{where}: {inner[-1].__name__.lower()}"
     if isinstance(content, dict):
-        return {key: read_entry(inner[-1], one, f"{word} {key}") for key, one in content.items()}
-    return [
-        read_entry(inner[-1], one, f"{word} {_named(one) or f'of {name}, entry {number}'}")
+        read = {
+            key: _read_entry(inner[-1], one, f"{word} {key}", faults)
+            for key, one in content.items()
+        }
+        return {key: one for key, one in read.items() if one is not None}
+    read = [
+        _read_entry(inner[-1], one, f"{word} {_named(one) or f'of {name}, entry {number}'}", faults)
         for number, one in enumerate(content, 1)
     ]
+    return [one for one in read if one is not None]
 
 
 def _plain(hint) -> tuple:  # the types that YAML has for an annotation

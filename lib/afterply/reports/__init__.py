@@ -1,5 +1,5 @@
-"""Figures and pages; they need the extra ``study``."""
+"""Figures and pages; they need the extra ``plot``, notebooks ``study``."""
 
 from ..checks import needs
 
-needs("matplotlib", "study")
+needs("matplotlib", "plot")

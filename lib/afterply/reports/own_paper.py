@@ -7,6 +7,7 @@
 Nothing of it needs a game, or a learner of this library.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from .pages import render, write_html
 from .sources import RUN_COLUMNS
 
 OWN = ["arm", "run", "measure", "value"]  # needed of a table
+MOST = 10  # faulty lines of a table that are told
 COLUMNS = ["id", "claimed", "ours", "verdict", "why"]
 
 
@@ -49,10 +51,10 @@ def judge(path, *tables, out=None) -> Judged:
     episode the last one counts, without a column study it is the claims file's name; other columns
     tell results apart, and are selected by claims. out: a folder for the page.
 
-    ValueError names file, entry and remedy, or the column and line of a table that is not as said.
+    ValueError names all faults: file, entry and remedy, or the column and line of a table that is
+    not as said.
     """
-    paper = claims.load_own(path)
-    read = [read_runs(table, paper.key) for table in tables]
+    paper, *read = _all_read(path, tables)
     runs = joined(read or [pd.DataFrame(columns=NEEDED)])
     part = part_of(paper, by_columns(runs), pd.DataFrame(columns=RUN_COLUMNS), [], [])
     rows = [
@@ -75,6 +77,21 @@ def judge(path, *tables, out=None) -> Judged:
     return judged
 
 
+def _all_read(path, tables) -> list:
+    """Return the paper and the tables; ValueError has the faults of all of them."""
+    found, faults = [], []
+    readers = [(claims.load_own, path)]
+    readers += [(partial(read_runs, study=Path(path).stem), table) for table in tables]
+    for read, one in readers:
+        try:
+            found.append(read(one))
+        except ValueError as error:
+            faults.append(str(error))
+    if faults:
+        raise ValueError("\n".join(faults))
+    return found
+
+
 def read_runs(table, study: str) -> pd.DataFrame:
     """Return a table of runs, or of a CSV file, as results of a study."""
     where = "the table of runs" if isinstance(table, pd.DataFrame) else Path(table).name
@@ -94,9 +111,12 @@ def read_runs(table, study: str) -> pd.DataFrame:
     numbers = pd.to_numeric(rows["value"], errors="coerce")
     bad = rows[~numbers.abs().lt(float("inf")) | rows[["arm", "run", "measure"]].isna().any(axis=1)]
     if len(bad):
-        row = ", ".join(f"{name} {bad.iloc[0][name]}" for name in OWN)
-        raise ValueError(
-            f"{where}, line {rows.index.get_loc(bad.index[0]) + 2}: {row}; a line needs all four,"
-            " and value a finite number: leave out runs without a result"
-        )
+        told = [
+            f"{where}, line {line + 2}: " + ", ".join(f"{name} {row[name]}" for name in OWN)
+            for line, (_, row) in zip(rows.index.get_indexer(bad.index), bad.iterrows())
+        ]
+        more = f"; and {len(bad) - MOST} more" if len(bad) > MOST else ""
+        needed = "a line needs all four, and value a finite number: leave out runs without a result"
+        raise ValueError("\n".join(told[:MOST]) + f"{more}; {needed}")
+    rows = rows.assign(arm=rows["arm"].astype(str), study=rows["study"].astype(str))
     return rows.assign(value=numbers)[[*PLACE, *filling(rows), "value"]]

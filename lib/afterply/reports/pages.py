@@ -196,15 +196,16 @@ def write_html(directory, names=("*.ipynb", "*.md")):
 def html_bodies(directory, names=("*.ipynb", "*.md")):
     """Yield path, kind and HTML of every notebook of a directory, then of every Markdown page."""
     found = {path: None for name in names for path in sorted(directory.glob(name))}
-    from nbconvert import HTMLExporter  # takes a second
+    if notebooks := [path for path in found if path.suffix == ".ipynb"]:
+        from nbconvert import HTMLExporter  # takes a second; not in the extra for plots
 
-    exporter = HTMLExporter(
-        template_name="basic",
-        exclude_input_prompt=True,
-        exclude_output_prompt=True,
-        log=logging.Logger("quiet", logging.ERROR),  # it warns of pictures without text
-    )
-    for path in (path for path in found if path.suffix == ".ipynb"):
+        exporter = HTMLExporter(
+            template_name="basic",
+            exclude_input_prompt=True,
+            exclude_output_prompt=True,
+            log=logging.Logger("quiet", logging.ERROR),  # it warns of pictures without text
+        )
+    for path in notebooks:
         yield path, "notebook", changed(exporter.from_filename(str(path))[0], CHANGES)
     texts = [path for path in found if path.suffix == ".md"]
     for path in sorted(texts, key=lambda path: (path.stem != "index", path)):
