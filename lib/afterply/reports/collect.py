@@ -95,8 +95,9 @@ def drawn(published, studies, directory):
     """Draw the figures that pages show, and yield name, study and caption of each."""
     for paper in published:
         for name, function in figures_of(paper).items():
-            study = max((s for s in studies if name.startswith(f"{s}-")), key=len, default="")
-            if not study:
+            known = {*studies, *published[paper].studies}
+            study = max((s for s in known if name.startswith(f"{s}-")), key=len, default="")
+            if study not in studies:
                 continue
             figure, data, caption, *arms = function(studies)
             if len(data) == 0:
