@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from afterply import papers
 from afterply.commands import reproduce, strip
 from afterply.studies import notebooks
 from afterply.studies.study import Study
@@ -78,27 +77,6 @@ def test_tagged_cells_declare_all_that_has_records(path):
         for key, record in study.records.by_key.items():
             declared = key in keys or (study.name, record["arm"]) in arms
             assert declared, f"tag the cell that declares {record['arm']} with arms"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "path", notebooks.find([*"10 11 12 13 14 15".split()]), ids=lambda p: p.stem
-)
-def test_an_arm_of_ones_own_stands_beside_those_of_the_paper(path):
-    def keys(**given):
-        quick = {"profile": "paper", "software_runs": 0}
-        studies, note = notebooks.planned(path, quick | given)
-        assert not note
-        jobs = [run.job for _, run in reproduce.runs_of(studies)]
-        return {(job.study, job.arm, job.key) for job in jobs}
-
-    papers_arms = keys()
-    together = keys(alpha=0.5, epsilon="[0.2, 0.1]", tuples=[[0, 1, 2]])
-    assert papers_arms < together
-    assert {arm for _, arm, _ in together - papers_arms} == {"yours"}
-    assert not any(arm == "yours" for _, arm, _ in papers_arms)
-    claimed = {claim.arm for claim in papers.load("konen2021").claims}
-    assert "yours" not in claimed
 
 
 def test_a_plan_has_strong_phases_only_of_learners_that_are_kept():

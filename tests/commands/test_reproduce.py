@@ -4,18 +4,21 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import nbformat
 import pandas as pd
 import pytest
 
 from afterply import games
-from afterply.commands import reproduce
+from afterply.commands import execute, reproduce
 from afterply.files import data_directory
 from afterply.kernel.source import PACKAGE
 from afterply.learners import td
+from afterply.studies import notebooks
 from afterply.studies.profiles import declared_in
 from afterply.studies.records import Records, read, sources_behind
 from small_studies import make_place, with_other_weights, write_notebook
@@ -63,6 +66,14 @@ def runs_table(profile="paper"):
     return study.runs()
 
 
+def contents(place):
+    """Path -> content and time of what is published, without pages that git ignores."""
+    folders = [place / "data" / "records", place / "reports" / "paper"]
+    files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
+    kept = [file for file in files if not any(map(file.match, (*reproduce.NOT_KEPT, ".*")))]
+    return {file: (file.read_bytes(), file.stat().st_mtime_ns) for file in kept}
+
+
 def records(place):
     return read(place / "data" / "records" / "tictactoe.jsonl")[1]
 
@@ -89,7 +100,7 @@ def test_what_a_user_saves_beside_our_notebooks_is_run_only_by_its_name(place):
 
 
 def test_budget(monkeypatch):
-    for text, seconds in (("", 120), ("15", 900), ("all", float("inf")), ("0", 0)):
+    for text, seconds in (("", 0), ("15", 900), ("all", float("inf")), ("0", 0)):
         monkeypatch.setenv("BUDGET", text)
         assert reproduce.budget() == seconds
     for text in ("much", "-1", "nan"):
@@ -105,10 +116,12 @@ def test_reproduce_from_nothing_to_recorded_to_differs(place, monkeypatch, capsy
     monkeypatch.setenv("BUDGET", "all")
     assert reproduce.main(["reproduce"]) == 0
     assert set(runs_table()["provenance"]) == {"recorded"} and len(records(place)) == 18
-    monkeypatch.setenv("BUDGET", "1")
+    before = contents(place)
+    monkeypatch.delenv("BUDGET")
     capsys.readouterr()
     assert reproduce.main(["reproduce", "--repeats", "4"]) == 0
     said = capsys.readouterr().out
+    assert contents(place) == before and "came out as it was" in said
     assert "4 recorded runs were made again" in said and "4 identical, 0 different" in said
 
     path = place / "data" / "records" / "tictactoe.jsonl"
@@ -188,11 +201,11 @@ def test_what_a_cell_measured_by_the_clock_stays_while_its_source_is_the_same(tm
         return nbformat.v4.new_notebook(cells=[cell])
 
     copy = tmp_path / "copy.ipynb"
-    assert "1.5 s" in reproduce._without_traces(made("1.5 s"), copy)  # there is no copy yet
-    copy.write_text(reproduce._without_traces(made("1.5 s"), copy))
-    assert reproduce._without_traces(made("1.7 s"), copy) == copy.read_text()
+    assert "1.5 s" in execute.without_traces(made("1.5 s"), copy)  # there is no copy yet
+    copy.write_text(execute.without_traces(made("1.5 s"), copy))
+    assert execute.without_traces(made("1.7 s"), copy) == copy.read_text()
     for other in (made("1.7 s", "took(2)"), made("1.7 s", tags=())):
-        text = reproduce._without_traces(other, copy)
+        text = execute.without_traces(other, copy)
         assert "1.7 s" in text and "1.5 s" not in text
 
 
@@ -206,7 +219,11 @@ def test_quick_with_a_failing_notebook(place):
     done = subprocess.run(command, capture_output=True, text=True)
     said = done.stdout
     assert done.returncode == 1, done.stderr
-    assert "05  FAILED: RuntimeError: no luck" in said and "10  done in" in said
+    assert "05  FAILED: RuntimeError: no luck" in said and re.search(r"(?m)^10 .* s$", said)
+    assert "tictactoe: 4 runs: 4 trained here" not in said, "what notebooks print is in the log"
+    log = (place / "reports" / "quick" / "log.txt").read_text()
+    assert "tictactoe: 4 runs: 4 trained here" in log
+    assert "05  FAILED" in log
     assert set(runs_table("quick")["provenance"]) == {"recorded"}, "those of this pass"
     marked = json.loads((place / "reports" / "quick" / broken.name).read_text())
     assert marked["metadata"]["failed"] and "no luck" in marked["cells"][0]["source"]
@@ -220,7 +237,7 @@ def test_a_plan_runs_tagged_cells_trains_nothing_and_takes_the_cheapest_first(pl
     cells = STUDY, "study.arm()", ARMS + "asked = study.table()", "nothing.there", more
     path = write_notebook(notebook_of(place), PARAMETERS, *cells, arms=4)
     before = os.environ.get("AFTERPLY_BATCH", "")
-    (study,), note = reproduce.planned(path, reproduce.profile_parameters(path, "paper"))
+    (study,), note = notebooks.planned(path, notebooks.profile_parameters(path, "paper"))
     assert os.environ["AFTERPLY_BATCH"] == before
     runs = [run for _, run in reproduce.runs_of([study])]
     assert "TypeError" in note and all(run.due for run in runs)  # the first that went wrong
@@ -237,7 +254,7 @@ def test_a_notebook_without_the_tag_is_told_what_to_tag(place, capsys):
     said = capsys.readouterr().out
     assert 'lack runs: 10_tictactoe.ipynb: no cell has the tag "arms": tag all cells' in said
     own = write_notebook(place / "notebooks" / "00_start_here.ipynb", PARAMETERS, "print(1)")
-    assert reproduce.planned(own, {}) == ([], "")
+    assert notebooks.planned(own, {}) == ([], "")
     write_notebook(path, PARAMETERS, STUDY, ARMS, *RESULTS, arms=1)
     assert reproduce.main(["plan", "10"]) == 0 and "no cell" not in capsys.readouterr().out
 
@@ -252,8 +269,121 @@ def test_a_notebook_that_runs_again_leaves_the_same_file(place):
     for _ in range(2):
         assert reproduce.main(["notebook", "11_tables", "runs=7"]) == 0
         made.append(target.read_text(encoding="utf-8"))
+    assert not (place / "reports" / "quick" / "index.md").exists(), "no report of one notebook"
     assert "T_table0_row0_col0" in made[0] and "T_table1_row0_col0" in made[0]
     assert '"7\\n"' in made[0] and made[0] == made[1]
+
+
+def git(place, *words):
+    command = ["git", "-C", place, "-c", "user.name=a", "-c", "user.email=b", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("git"), reason="needs git")
+def test_a_clean_tree_is_the_proof_and_what_differs_is_said_before(place, monkeypatch, capsys):
+    (place / ".gitignore").write_text("cache/\nlog.txt\n*.html\nstyle.css\nstaging/\nmine/\n.*\n")
+    git(place, "init", "-q")
+    for budget, trained in (("", 0), ("all", 18)):  # nothing is trained without being asked
+        monkeypatch.setenv("BUDGET", budget)
+        assert reproduce.main(["reproduce", "--repeats", "0"]) == 0
+        said = capsys.readouterr().out
+        assert len(records(place)) == trained if trained else not (place / "data/records").exists()
+    first = said.index("6 missing run(s) are trained now and added to data/records: tictactoe")
+    assert first < said.index("published file(s) come out otherwise") < said.index("than they were")
+    git(place, "add", ".")
+    git(place, "commit", "-qm", "one")
+    monkeypatch.delenv("BUDGET")
+    committed = contents(place)
+    for edited in ("10_tictactoe.ipynb", "index.md", "konen2021.md"):
+        (place / "reports" / "paper" / edited).write_text("somebody's")
+        assert reproduce.main(["report"] if edited.endswith("md") else ["reproduce"]) == 0
+        said = capsys.readouterr().out
+        assert "1 published file(s) come out otherwise" in said and edited in said
+        assert "Every page, figure and number came out as committed." in said
+        assert git(place, "status", "--porcelain") == ""
+        assert {file: one[0] for file, one in contents(place).items()} == {
+            file: one[0] for file, one in committed.items()
+        }
+    file = place / "data" / "profiles" / "paper" / "10_tictactoe.yaml"
+    file.write_text(file.read_text() + "# edited\n")
+    assert reproduce.main(["report"]) == 0
+    said = capsys.readouterr().out
+    assert "1 published file(s) are not as they are committed" in said and file.name in said
+
+
+@pytest.mark.slow
+def test_no_notebook_run_alone_and_no_interruption_changes_what_is_published(
+    place, monkeypatch, capsys
+):
+    monkeypatch.setenv("BUDGET", "all")
+    assert reproduce.main(["reproduce", "--repeats", "0"]) == 0
+    monkeypatch.delenv("BUDGET")
+    (place / "reports" / "paper" / "index.md").write_text("former")
+    before = contents(place)
+    for profile, folder in (("quick", "quick"), ("paper", "mine")):
+        assert reproduce.main(["notebook", "10", "--profile", profile]) == 0
+        assert (place / "reports" / folder / "10_tictactoe.html").exists()
+
+    def stopped(*given):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(reproduce.report.pages, "write", stopped)
+        capsys.readouterr()
+        assert reproduce.main(["reproduce", "--repeats", "0"]) == 130
+        assert "Nothing that is published has changed." in capsys.readouterr().err
+    bad = place / "notebooks" / "10_tictactoe.ipynb"
+    bad.write_text(bad.read_text().replace("study.compare", "study.compere"))
+    assert reproduce.main(["reproduce", "--repeats", "0"]) == 1
+    assert "FAILED: 10_tictactoe: AttributeError" in capsys.readouterr().out
+    assert contents(place) == before
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_the_kernels_and_publishes_nothing(place):
+    path = write_notebook(place / "notebooks" / "10_tictactoe.ipynb", PARAMETERS, STUDY, arms=1)
+    cells = json.loads(path.read_text())
+    cells["cells"][-1]["source"] = "import os, time, pathlib\n"
+    cells["cells"][-1]["source"] += (
+        "pathlib.Path('pid').write_text(str(os.getpid()))\ntime.sleep(99)"
+    )
+    cells["cells"][-1]["metadata"]["tags"] = []
+    path.write_text(json.dumps(cells))
+    command = [sys.executable, "-m", "afterply.commands.reproduce", "reproduce", "--repeats", "0"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    heed = "import signal, runpy, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    heed += "sys.argv = sys.argv[1:]; runpy.run_module(sys.argv[0], run_name='__main__')"
+    command[1:3] = ["-c", heed, command[2]]
+    process = subprocess.Popen(command, **pipes)
+    deadline = time.monotonic() + 300
+    while not (place / "pid").exists() or not (place / "pid").read_text():
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130 and "Nothing that is published has changed." in errors
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((place / "pid").read_text()), 0)
+    assert not contents(place)
+
+
+@pytest.mark.slow
+def test_a_notebook_runs_in_this_interpreter_whatever_kernels_there_are(place, monkeypatch):
+    spec = place / "jupyter" / "kernels" / "python3"
+    spec.mkdir(parents=True)
+    other = {"argv": ["false"], "display_name": "of the cluster", "language": "python"}
+    (spec / "kernel.json").write_text(json.dumps(other))
+    monkeypatch.setenv("JUPYTER_PATH", str(place / "jupyter"))
+    asked = f"import sys; sys.executable == {sys.executable!r}"
+    write_notebook(place / "notebooks" / "11_who.ipynb", PARAMETERS, asked)
+    assert reproduce.main(["notebook", "11_who"]) == 0
+    made = nbformat.read(place / "reports" / "quick" / "11_who.ipynb", 4)
+    assert made.cells[-1].outputs[0].data["text/plain"] == "True"
+    own = write_notebook(place / "12_who.ipynb", "1", f"{asked} or 1 / 0")
+    command = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-current-env", str(own)]
+    done = subprocess.run([*command, "--rootdir", str(place)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.slow
@@ -290,7 +420,7 @@ def file(tmp_path, monkeypatch):
 
 def parameters_of(file, profile="paper"):
     path = file.parents[3] / "notebooks" / f"{file.stem}.ipynb"
-    return reproduce.profile_parameters(path, profile)
+    return notebooks.profile_parameters(path, profile)
 
 
 def test_a_right_profile(file):
@@ -310,7 +440,6 @@ def test_a_right_profile(file):
         ("runs: 3", "runs: many", "some.yaml: runs='many' is of another type.*runs=2"),
         ("layers: []", "layers: 3", "layers=3 is of another type.*layers=.*a letter wrong"),
         ("runs: 3", "runs: [3", "some.yaml: not valid YAML: .*line 3"),
-        ("null", "[[0, 1], [2, l]]", "another type .*, or of several"),
         ("layers: []", "layers: [3, 1O]", "layers=.*is of another type"),
     ],
 )
@@ -325,8 +454,8 @@ def test_a_wrong_profile_is_an_error_that_names_it(file, old, new, message):
 
 @pytest.mark.parametrize("path", sorted(data_directory().glob("profiles/*/*.yaml")), ids=str)
 def test_every_profile_fits_its_notebook(path):
-    notebook = reproduce.folder() / f"{path.stem}.ipynb"
-    assert reproduce.profile_parameters(notebook, path.parent.name)["profile"] == path.parent.name
+    notebook = notebooks.folder() / f"{path.stem}.ipynb"
+    assert notebooks.profile_parameters(notebook, path.parent.name)["profile"] == path.parent.name
 
 
 @pytest.mark.slow

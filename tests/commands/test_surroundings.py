@@ -161,7 +161,7 @@ def test_a_notebook_runs_in_a_folder_of_any_name(odd, monkeypatch):
     for name in ("10_some", "20_{other}"):
         path = write_notebook(odd / "notebooks" / f"{name}.ipynb", "runs = 2", "print(runs + 40)")
         monkeypatch.setenv("AFTERPLY_BATCH", "")
-        assert reproduce._run_here(path, "quick", {"runs": 3}) == 0
+        assert reproduce.main(["notebook", str(path), "runs=3"]) == 0
         made = nbformat.read(odd / "reports" / "quick" / path.name, 4)
         assert made.cells[-1].outputs[0].text == "43\n"
         assert ODD not in (odd / "reports" / "quick" / path.name).read_text()

@@ -4,6 +4,7 @@ A kernel ends with this process, also when it is killed. What notebooks print go
 the screen are a line for each, and a bar.
 """
 
+import atexit
 import json
 import os
 import re
@@ -18,6 +19,7 @@ from ipykernel.kernelspec import get_kernel_dict
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 from nbconvert.preprocessors.coalescestreams import CoalesceStreamsPreprocessor
 from papermill.iorw import load_notebook_node
 from papermill.parameterize import parameterize_notebook
@@ -71,9 +73,9 @@ class _Pass:
     def execute(self, path, bar):
         """Execute a notebook and write its copy; return why it failed, or ""."""
         began, cause = time.monotonic(), ""
-        made = parameterize_notebook(
-            load_notebook_node(str(path)), profile_parameters(path, self.profile, self.given)
-        )
+        values = profile_parameters(path, self.profile, self.given)
+        made = load_notebook_node(str(path))
+        made = parameterize_notebook(made, values) if values else made
 
         def go_on(**cell):
             if self.stopped.is_set():
@@ -95,10 +97,12 @@ class _Pass:
         self.clients.add(client)
         try:
             client.execute(env=os.environ | mine)
-        except (RuntimeError, OSError, ValueError) as error:
+        except (CellExecutionError, RuntimeError, OSError, ValueError) as error:
             # a cell raised, or the kernel was killed, for example for its memory
             cause = f"{error.ename}: {error.evalue}" if hasattr(error, "ename") else str(error)
-        self.clients.discard(client)
+        finally:
+            self.clients.discard(client)
+            atexit.unregister(client._cleanup_kernel)  # which it forgets after an error
         if self.stopped.is_set():
             return cause
         cause, copy = cause.strip(), self.target / path.name
@@ -147,7 +151,8 @@ def run_all(paths, profile, target, log, given=None, meanwhile=lambda: None):
 
 
 def _title(made):
-    headings = re.findall(r"(?m)^# (.*)", "\n".join(cell.source for cell in made.cells))
+    texts = [cell.source for cell in made.cells if cell.cell_type == "markdown"]
+    headings = re.findall(r"(?m)^# (.*)", "\n".join(texts))
     return re.sub(r"[*`]", "", headings[0])[:TITLE_WIDTH] if headings else ""
 
 

@@ -367,7 +367,7 @@ class Study:
             open_rows += [row for run in lacking for row in self._run_rows(run, "")]
             for run in runs:
                 lost += [f"{arm} run {run.job.run}"] if run.diverged else []
-                others.update(dict.fromkeys(run.job.what(key)[1] for key in _needy(run)))
+                others.update({run.job.what(key)[1]: 1 for key in _needy(run)})
         if len(parts) > MOST_NAMED:
             parts = [f"runs of {len(parts)} arms"]
         names = [f"{name} ({n} run{'s' * (n > 1)})" for name, n in others.items()]
