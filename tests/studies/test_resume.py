@@ -202,12 +202,12 @@ def interrupt(job, after):
     with pytest.MonkeyPatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(runs, "CHECKPOINT_SECONDS", -1.0)
         patched.setattr(runs, "CHECKPOINT_RATIO", 0)
-        runs.train(job, job.keys, report)
+        runs.train(job, job.keys, report=report)
 
 
 def outcome_of(job, report=None):
     """What a training to the end gives."""
-    found = runs.train(job, job.keys, report)
+    found = runs.train(job, job.keys, report=report)
     return [(r["checksum"], r.get("values"), r.get("statistics")) for r in found]
 
 
