@@ -13,6 +13,7 @@ from afterply import games
 from afterply.files import read_json
 from afterply.identity import identity
 from afterply.learners import td
+from afterply.players import optional
 from afterply.studies import golden, records, runs
 from afterply.studies.study import Study
 from small_studies import (
@@ -264,7 +265,23 @@ def test_what_is_not_here_is_not_measured(place):
     assert "Not recorded: needy (1 run)" in made.unfinished()
     blocked = make(arms=("no-FARL",), curve=(Needy(),))
     assert provenances(blocked) == {"missing"}, "nothing is trained without its curve"
-    assert "Not recorded: needy (3 runs)" in blocked.unfinished()
+    assert "Not recorded: 3 of 3 runs of no-FARL, needy (3 runs)." in blocked.unfinished()
+
+
+def test_what_is_recorded_is_said_alike_whatever_programs_are_installed(place, monkeypatch, capsys):
+    make(params=SMALL | {"runs": 2})
+    monkeypatch.setenv("AFTERPLY_BATCH", "10_some")  # a page, which makes nothing
+    said = []
+    for why in ("", "it is not installed"):
+        monkeypatch.setattr(optional, "lacks", lambda name, why=why: why)
+        capsys.readouterr()
+        for curve, arms in ((), ("FARL",)), ((Needy(),), ("FARL", "no-FARL")):
+            one = declare(curve=curve, arms=arms, final=(Weights(), Needy()))
+            one.finish()
+            table = one.runs().to_json()
+            said.append((why, capsys.readouterr().out, one.caption("How."), table))
+    assert [one[1:] for one in said[:2]] == [one[1:] for one in said[2:]]
+    assert "3 runs: 1 missing, 2 recorded." in said[0][1] and "needy (3 runs)" in said[0][2]
 
 
 def test_a_record_names_its_sources_and_no_commit_of_a_repository_around_it(tmp_path, monkeypatch):
