@@ -100,6 +100,7 @@ class _Pass:
         except (CellExecutionError, RuntimeError, OSError, ValueError) as error:
             # a cell raised, or the kernel was killed, for example for its memory
             cause = f"{error.ename}: {error.evalue}" if hasattr(error, "ename") else str(error)
+            self.log.write(f"\n# {path.name} failed\n{error}")  # and where
         finally:
             self.clients.discard(client)
             atexit.unregister(client._cleanup_kernel)  # which it forgets after an error
