@@ -220,9 +220,9 @@ def test_quick_with_a_failing_notebook(place):
     said = done.stdout
     assert done.returncode == 1, done.stderr
     assert "05  FAILED: RuntimeError: no luck" in said and re.search(r"(?m)^10 .* s$", said)
-    assert "tictactoe: 4 runs: 4 trained here" not in said, "what notebooks print is in the log"
+    assert "tictactoe: 4 runs: 4 recorded" not in said, "what notebooks print is in the log"
     log = (place / "reports" / "quick" / "log.txt").read_text()
-    assert "tictactoe: 4 runs: 4 trained here" in log
+    assert "tictactoe: 4 runs: 4 recorded" in log
     assert "05  FAILED" in log
     assert set(runs_table("quick")["provenance"]) == {"recorded"}, "those of this pass"
     marked = json.loads((place / "reports" / "quick" / broken.name).read_text())
@@ -264,7 +264,8 @@ def test_a_notebook_that_runs_again_leaves_the_same_file(place):
     table = "import pandas as pd\npd.DataFrame({'a': [1]}).style.hide(axis='index')"
     pieces = "import time\nfor k in range(20):\n    print(k, flush=True)\n    time.sleep(0.02)"
     path = place / "notebooks" / "11_tables.ipynb"
-    write_notebook(path, PARAMETERS, table, table, pieces, "print(runs)")
+    study = STUDY + ARMS + "study.run()"  # the second time its runs are there
+    write_notebook(path, PARAMETERS, study, table, table, pieces, "print(runs)")
     target, made = place / "reports" / "quick" / "11_tables.ipynb", []
     for _ in range(2):
         assert reproduce.main(["notebook", "11_tables", "runs=7"]) == 0

@@ -23,6 +23,7 @@ from ..kernel.source import source_hash
 from ..papers import claims
 from ..papers.compare import compare
 from ..reports.sources import MISSING, how_to_make
+from ..reports.sources import RECORDED as FROM_RECORDS
 from ..results import Collected, as_rows, joined
 from . import explore, golden
 from .profiles import PAPER, QUICK, RECORDED, REMEDY, Setup, notebook
@@ -345,9 +346,12 @@ class Study:
 
     def _summary(self, arms) -> str:
         runs = [run for arm in arms for run in self.arms[arm]]
+
+        def made(run):  # on a page it is no difference whether its training was kept from before
+            return FROM_RECORDS if self.notebook else run.origin(run.job.key)
+
         found = Counter(
-            "diverged" if run.diverged else MISSING if _lacks(run) else run.origin(run.job.key)
-            for run in runs
+            "diverged" if run.diverged else MISSING if _lacks(run) else made(run) for run in runs
         )
         counts = ", ".join(f"{number} {origin}" for origin, number in sorted(found.items()))
         return f"{len(runs)} runs: {counts}"
