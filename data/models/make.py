@@ -31,6 +31,7 @@ from afterply.papers.konen2021.game_measures import Scores2048
 from afterply.papers.scheiermann2022.cube_solving import Solved
 from afterply.players import MCTS, MinMax, Random
 from afterply.players.saved import Saved, careless, named, zoo
+from afterply.results import key
 from afterply.stats import mean_interval
 from afterply.studies.records import machine, read
 
@@ -241,16 +242,15 @@ def make_card(name: str) -> dict:
     strength = {}
     for evaluation in sorted(own, key=lambda e: e["kind"] == "final"):  # which replaces a curve's
         alike = [e for e in evaluations if all(e[k] == evaluation[k] for k in ("kind", "arm"))]
-        for metric, values in evaluation["points"].items():
-            of_arm = [e["points"][metric][-1] for e in alike if metric in e["points"]]
+        for row, values in zip(evaluation["rows"], evaluation["values"], strict=True):
+            of_arm = [e["values"][e["rows"].index(row)][-1] for e in alike if row in e["rows"]]
             mean, *interval = mean_interval(of_arm)
-            entry = {"run": values[-1], "arm_mean": mean, "runs": len(of_arm)}
-            strength[metric] = entry | ({"arm_interval": interval} if len(of_arm) > 1 else {})
-    del strength["episode"]
+            entry = row | {"run": values[-1], "arm_mean": mean, "runs": len(of_arm)}
+            strength[key(row)] = entry | ({"arm_interval": interval} if len(of_arm) > 1 else {})
     copied = "game checksum arm run learner parameters episodes cost machine commit".split()
     card = {"name": f"{name}, {arm}", "file": file, "study": study}
     card |= {entry: run[entry] for entry in copied}
-    card |= {"record": f"train-{run['key']}", "strength": strength}
+    card |= {"record": f"train-{run['key']}", "strength": list(strength.values())}
     return card | {"words": _recorded_in_words(card)}
 
 
@@ -287,11 +287,16 @@ def _recorded_in_words(card) -> str:
     beginning = f"{_beginning(card)} (study {card['study']})"
     for kind, unit, digits in (("win_rate", "%", 0), ("points", "%", 0), ("score", "", 2)):
         parts = []
-        for name, entry in card["strength"].items():
-            metric, _, of = name.partition(":")
-            if metric == kind:
+        for entry in card["strength"]:
+            if entry["measure"] == kind and "opponent" in entry and "seat" not in entry:
+                if entry.get("variant") == "won starts":
+                    continue
                 value, mean = (f"{entry[k]:.{digits}f}{unit}" for k in ("run", "arm_mean"))
-                of = f"as {of}" if " v " in of else f"against {_called(of)}"
+                level = f"level {entry['level']}" if "level" in entry else None
+                told = filter(None, [_called(entry["opponent"]), level, entry.get("variant")])
+                of = f"against {', '.join(told)}"
+                if "iterations" in entry:
+                    of = f"with a search of {entry['iterations']:,} iterations {of}"
                 parts.append(f"{value} {of} (others like it {mean})".replace(") (", "; "))
         if parts:
             return f"{beginning}; {', '.join(parts)}"

@@ -254,7 +254,7 @@ def test_a_checkpoint_that_is_damaged_or_of_other_sources_is_not_continued(place
     for curve in meta["curves"].values():  # as an earlier version wrote it
         curve["points"] = {"episode": [500, 1000], "mass": [1.0, 2.0]}
     write_npz(job.checkpoint, meta, arrays)
-    with pytest.warns(UserWarning, match="has no rows: of an earlier version"):
+    with pytest.warns(UserWarning, match="has no rows, it is of an earlier version"):
         assert outcome_of(job) == undisturbed
 
 

@@ -129,7 +129,9 @@ def write_declared(paths) -> None:
     for path in paths:
         studies, note = planned(path, profile_parameters(path, PAPER), check=False)
         file = data_directory() / "profiles" / PAPER / f"{path.stem}.yaml"
-        if studies and not note:
+        if note or not all(hasattr(study.setup, "keys") for study in studies):
+            continue  # a notebook whose values stand in its own cell
+        if studies:
             text = file.read_text(encoding="utf-8").partition(f"\n{DECLARED}")[0].rstrip()
             lines = [f"  {study.name}: {study.declared()}" for study in studies]
             write_text(file, "\n".join([text, DECLARED, "keys:", *lines]) + "\n")
