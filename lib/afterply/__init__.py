@@ -24,13 +24,13 @@ True
 
 These words mean the same everywhere::
 
-    game    a Game, as ``games.load`` makes it; where a name will do, that is said
-    state   int32 [game.size], as of ``game.start()``
-    seed    whole number of any size and sign, from which everything random derives
-    rng     uint64 [1], as of ``kernel.new_rng``
-    params  dictionary of parameters of a learner, which its page lists
-    changed such parameters by name that are to be otherwise, and keep the others
-    path    name of a file, a text or a Path
+    game     a Game, as ``games.load`` makes it; where a name will do, that is said
+    state    int32 [game.size], as of ``game.start()``
+    seed     whole number of any size and sign, from which everything random derives
+    rng      uint64 [1], as of ``kernel.new_rng``
+    params   dictionary of parameters of a learner, which its page lists
+    changed  such parameters by name that are to be otherwise, and keep the others
+    path     name of a file, a text or a Path
 """
 
 import sys
