@@ -24,6 +24,7 @@ from .identity import identity
 from .players.basic import is_session
 from .players.positional import Bench, Heur
 from .players.searching import MCTS, MaxN
+from .results import rows_of
 
 __all__ = ["Evaluator", "Matches", "NIM", "NIM3P", "NIM3P_MCTS"]
 __all__ += ["OTHELLO_BENCH", "OTHELLO_HEUR", "TICTACTOE", "against"]
@@ -121,7 +122,7 @@ class Matches(Evaluator):
         rate = 100.0 * win_rate(mine, game.score_range)
         found = {"win_rate": rate, "score": float(mine.mean())}
         columns = self.columns or {"opponent": self.name}
-        return [{"measure": name, **columns, "value": found[name]} for name in self.metrics]
+        return rows_of({name: found[name] for name in self.metrics}, **columns)
 
 
 @dataclass(frozen=True)

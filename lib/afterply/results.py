@@ -66,6 +66,11 @@ def in_percent(measure: str) -> bool:
     return "percent" in MEASURES.get(measure, "") or measure.endswith("_rate")
 
 
+def rows_of(values: Mapping, **columns) -> list[dict]:
+    """Return the rows of an evaluator: measure -> value, all with the same further columns."""
+    return [{"measure": measure, **columns, "value": value} for measure, value in values.items()]
+
+
 def as_rows(found, name: str) -> tuple[list, list]:
     """Return what an evaluator returned as rows of columns and their values.
 

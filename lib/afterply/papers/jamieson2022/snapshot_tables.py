@@ -14,19 +14,9 @@ import pandas as pd
 from ...arena import ratings
 from ...learners import tabular
 from ...reports.summaries import finals, shown
-from ...results import LIKE, select
+from ...results import LIKE, rows_of, select
 from ...stats import fixed, median_interval
-from .snapshots import (
-    EXTRA,
-    OPPONENTS,
-    OWN,
-    PERFECT,
-    PLAYERS,
-    POINTS,
-    SEATS,
-    ConvergedTeacher,
-    rows_of,
-)
+from .snapshots import EXTRA, OPPONENTS, OWN, PERFECT, PLAYERS, POINTS, SEATS, ConvergedTeacher
 
 TEACHERS = {  # as Table 2 names them -> parameter `teacher`
     "Q-learning Twin": "twin",

@@ -21,6 +21,7 @@ from ...learners.tabular import FIRST_TRACE, PARAMETERS, compile_parameters, lea
 from ...networks.table import QTable, full
 from ...players import agents
 from ...players.agents import FULL_DEPTH, Agent, chance, learned, min_max
+from ...results import rows_of
 
 EXTRA = 5_000  # training games after Convergence-FS without a loss
 WINDOW, FLUCTUATION = 20, 1.0  # of Convergence-ST
@@ -31,11 +32,6 @@ AS_SECOND = {"wins": "losses", "draws": "draws", "losses": "wins"}
 PERCENTS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 MIN_MAX = {"D-Min-Max": "first", "Nd-Min-Max": "random"}
 PLAYERS = ("Q-100", "Q-50", "M_det", "M_Ndet", "R")
-
-
-def rows_of(values: dict, **columns) -> list[dict]:
-    """Return the rows of an evaluator: {measure: value}, all with the same further columns."""
-    return [{"measure": measure, **columns, "value": value} for measure, value in values.items()]
 
 
 def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) -> Agent:

@@ -15,9 +15,8 @@ from ...players.agents import FULL_DEPTH, learned
 from ...players.basic import Careless, Greedy
 from ...players.saved import zoo_file
 from ...players.weaken import DIALS, METHODS, weakened
-from ...results import select
+from ...results import rows_of, select
 from ...stats import mean_interval
-from .snapshots import rows_of
 
 WORTH = np.array([1.0, 0.5, 0.0])
 

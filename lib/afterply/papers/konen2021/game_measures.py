@@ -16,6 +16,7 @@ from ...kernel.random import best_of, new_rng, seed_from
 from ...networks.lookup import read_action_values
 from ...networks.ntuple import Network
 from ...players.perfect import Perfect, value
+from ...results import rows_of
 
 
 @dataclass(frozen=True)
@@ -157,12 +158,11 @@ class WonStarts(Evaluator):
             start = starts_after(game, [actions])
             table = played(game, players, start, self.episodes, seed_from(seed, k), seats)
             scores += table[table.player == "agent"].score.tolist()
-        columns = {"opponent": self.name, "variant": "won starts"}
         found = {
             "win_rate": 100.0 * win_rate(scores, game.score_range),
             "score": float(np.mean(scores)),
         }
-        return [{"measure": name, **columns, "value": value} for name, value in found.items()]
+        return rows_of(found, opponent=self.name, variant="won starts")
 
 
 @kernel
@@ -218,7 +218,5 @@ class Scores2048(Evaluator):
             "end_value": float(point * found[:, 2].mean()),
         }
         reached = {tile: 100.0 * float((largest >= tile).mean()) for tile in TILES}
-        return [
-            *({"measure": name, "value": value} for name, value in means.items()),
-            *({"measure": "reached", "tile": tile, "value": v} for tile, v in reached.items()),
-        ]
+        tiles = ({"measure": "reached", "tile": tile, "value": v} for tile, v in reached.items())
+        return [*rows_of(means), *tiles]

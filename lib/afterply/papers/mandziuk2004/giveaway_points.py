@@ -23,7 +23,7 @@ from ...players.wrapped import Wrapped
 from ...reports.figures import OWN_COLOURS, in_our_style, legend
 from ...reports.picture import DARK, GREY, RED, SIZE, Picture
 from ...reports.summaries import finals, intervals
-from ...results import LIKE, key, select
+from ...results import LIKE, key, rows_of, select
 from ...stats import mean_interval
 from . import td_search
 from .linear import F22_NAMES, NUM_FEATURES, Linear
@@ -103,8 +103,7 @@ class TestPoints(Evaluator):
                 "won": 100.0 * float((results == WIN).mean()),
                 "drawn": 100.0 * float((results == DRAW).mean()),
             }
-            columns = {"variant": "test", "after": n}
-            rows += [{"measure": name, **columns, "value": value} for name, value in found.items()]
+            rows += rows_of(found, variant="test", after=n)
         return rows
 
 

@@ -19,6 +19,7 @@ from ...players.gtp import Edax, Rhino
 from ...players.saved import zoo_file
 from ...players.searching import MCTS
 from ...players.wrapped import Wrapped
+from ...results import rows_of
 from .cube_solving import scramble
 
 WORDS = re.compile(r"agent|random|(UCT|next|share)-[1-9]\d*")  # players of `OneSeat`
@@ -265,7 +266,7 @@ class Alone(Evaluator):
             moves.append(len(steps))
         found = {"points": self.unit * (sum(points) / self.games)}
         found["moves"] = sum(moves) / self.games
-        return [{"measure": what, **self.columns, "value": v} for what, v in found.items()]
+        return rows_of(found, **self.columns)
 
 
 @dataclass(frozen=True)
@@ -356,4 +357,4 @@ class Placed(Moves):
     def _measure(self, game, net, seed):
         game = shared_copy(game)
         found = rate(game, self._player(net), published_pool(game, self.games, STRONG), seed)
-        return [{"measure": what, **self.columns, "value": v} for what, v in found.items()]
+        return rows_of(found, **self.columns)
