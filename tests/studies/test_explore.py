@@ -130,6 +130,7 @@ def test_only_checkpoints_that_all_own_runs_have_are_shown(place):
         ({"alpha": 0.5, "minutes": 0}, "minutes must be a number"),
         ({"alpha": 0.5, "study": "big"}, "no study 'big': study is one of tiny"),
         ({"alpha": 0.5, "game": 3}, "game=3 must be settings"),
+        ({"alpha": 0.5, "name": "FARL"}, "'FARL' is an arm of the study: choose another name"),
         ("half", "nothing was kept as 'half'; there is none yet"),
     ],
 )

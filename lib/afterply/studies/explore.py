@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from ..checks import number, whole
 from ..evaluators import as_evaluator
@@ -34,7 +35,6 @@ from ..reports.sources import duration
 from ..results import Collected, by_columns, in_words
 from ..stats import together
 from . import runs as making
-from .profiles import Setup
 from .records import Records, learner_parameters
 from .runs import Run
 
@@ -54,6 +54,7 @@ class Own(NamedTuple):
     like: str  # the recorded arm that it changes
     runs: list
     changes: dict
+    records: Records
 
 
 def folder():
@@ -64,7 +65,7 @@ def folder():
 def own_arms(study) -> list[Own]:
     """Return the own arms of a study, as the notebook's `mine` says; ValueError names a slip."""
     setup, found = study.setup, []
-    if not isinstance(setup, Setup):
+    if not setup.mine:
         return []
     records = Records(folder() / f"{study.name}.jsonl")
     for change in setup.mine:
@@ -103,6 +104,8 @@ def _own(study, change, records) -> Own:
         raise ValueError(f"mine changes nothing: {like} has {same or 'all of it'} already")
     told = {name: value for name, value in change.items() if name not in UNTOLD}
     name = change.get("name") or "mine: " + ", ".join(f"{k}={v}" for k, v in told.items())
+    if name in arms:
+        raise ValueError(f"mine: {name!r} is an arm of the study: choose another name")
     runs = change["runs"] if "runs" in change else _runs_that_fit(study, like, change)
     whole("runs", runs)
     what = {"arm": name, "seeded_as": name, "game": game, "parameters": parameters, "alike": {}}
@@ -113,7 +116,7 @@ def _own(study, change, records) -> Own:
     ]
     if "name" in change:
         _keep(name, change | {"study": study.name})
-    return Own(name, like, made, change)
+    return Own(name, like, made, change, records)
 
 
 def check_names(learned: dict, job) -> None:
@@ -149,8 +152,6 @@ def _kept(name):
 
 
 def _keep(name, change):
-    import yaml
-
     file = folder() / "kept.yaml"
     kept = read_yaml(file) if file.is_file() else {}
     if kept.get(name) != change:
@@ -195,14 +196,13 @@ def _runs_that_fit(study, like, change) -> int:
 
 def train(study, owns: list[Own]) -> None:
     """Train what is missing of own arms for as long as they say; each finished run is recorded."""
-    records = Records(folder() / f"{study.name}.jsonl")
     open_ones = [own for own in owns if any(run.due for run in own.runs)]
-
-    def keep(run, made):
-        run.records |= {record["key"]: record for record in made}
-        records.add(made)
-
     for own in open_ones:
+
+        def keep(run, made, own=own):
+            run.records |= {record["key"]: record for record in made}
+            own.records.add(made)
+
         seconds = _seconds(study, own, len(open_ones))
         due = [run for run in own.runs if run.job.key not in run.records]
         tasks = [(run, run.due, seconds) for run in due] if seconds else []

@@ -22,7 +22,7 @@ DECLARED = "# digests of what its studies declare; make golden writes them"
 DECLARING = {"parameters", "arms"}  # tags of the cells that a plan runs
 UNTAGGED = (
     'no cell has the tag "arms": tag all cells that import, set up and declare (Study(...), arms,'
-    " views, derivations); runs that no tagged cell declares are not made"
+    " derivations); runs that no tagged cell declares are not made"
 )
 # our notebooks that have no study that keeps records
 WITHOUT_RECORDS = (
@@ -129,9 +129,8 @@ def write_declared(paths) -> None:
     for path in paths:
         studies, note = planned(path, profile_parameters(path, PAPER), check=False)
         file = data_directory() / "profiles" / PAPER / f"{path.stem}.yaml"
-        if note or not all(hasattr(study.setup, "keys") for study in studies):
-            continue  # a notebook whose values stand in its own cell
-        if studies:
+        # the values of some notebooks stand in their own cells
+        if studies and not note and all(study.setup.keys is not None for study in studies):
             text = file.read_text(encoding="utf-8").partition(f"\n{DECLARED}")[0].rstrip()
             lines = [f"  {study.name}: {study.declared()}" for study in studies]
             write_text(file, "\n".join([text, DECLARED, "keys:", *lines]) + "\n")

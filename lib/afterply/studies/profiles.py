@@ -32,8 +32,12 @@ REMEDY = 'set profile = "recorded" and say what you change, as in mine = {"alpha
 class Setup(SimpleNamespace):
     """The profile of a notebook, `profile`; arms of one's own, `mine`; the profile's values.
 
-    `keys` are the digests of what its studies must declare, and `studies` those declared so far.
+    `keys` are the digests of what its studies must declare (None: a study of no such notebook), and
+    `studies` those declared so far.
     """
+
+    def __init__(self, profile, mine=(), keys=None, **values):
+        super().__init__(profile=profile, mine=mine, keys=keys, studies=[], **values)
 
 
 def opened(name: str, profile: str = RECORDED, mine=None) -> Setup:
@@ -55,20 +59,19 @@ def opened(name: str, profile: str = RECORDED, mine=None) -> Setup:
         If the profile is unknown, does not go with `mine`, or nobody but a command may run it.
     """
     _check_injected()
-    if profile == RECORDED and not changes_of(mine):
+    changes = changes_of(mine)
+    if profile == RECORDED and not changes:
         profile = os.environ.get("AFTERPLY_PROFILE") or RECORDED
         if profile not in (RECORDED, QUICK):
             raise ValueError(f"AFTERPLY_PROFILE={profile!r} must be {QUICK!r}, or not be set")
     if profile not in PROFILES:
         raise ValueError(f"profile={profile!r} must be one of {', '.join(PROFILES)}")
-    changes = changes_of(mine)
     if changes and profile != RECORDED:
         raise ValueError(f"mine={mine!r} does not go with profile={profile!r}: {REMEDY}")
     if profile == PAPER and not notebook():
         raise ValueError(f"only 'make reproduce' runs the profile 'paper': {REMEDY}")
     values = values_of(name, QUICK if profile == QUICK else PAPER)
-    keys = values.pop("keys", {})
-    return Setup(**values, profile=profile, mine=changes, keys=keys, studies=[])
+    return Setup(profile, changes, values.pop("keys", {}), **values)
 
 
 def _check_injected() -> None:

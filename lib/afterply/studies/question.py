@@ -294,7 +294,7 @@ def afresh(study, arm: str, num: int, evaluators=(), **changes) -> pd.DataFrame:
 def _alone(study, arms):
     """Return a copy of a study with some arms, that need not be what its profile states."""
     other = copy.copy(study)
-    other.setup = Setup(profile=study.profile, mine=[])
+    other.setup = Setup(study.profile)
     other.arms, other._planned, other._tables = dict(arms), {}, {}
     other.derivations = defaultdict(list, study.derivations)
     other._done, other._own = set(arms), []  # the recorded runs as they are, and no others
@@ -416,7 +416,7 @@ def _beside(old, new, label, place):
 
 def verdicts(study, arm, old, new, studies=()) -> pd.DataFrame:
     """Return what is printed, and ours with its verdict, by recorded and by new runs of an arm."""
-    both, rows = [by_columns(joined([table])) for table in (old, new)], []
+    both, rows = [by_columns(table) for table in (old, new)], []
     for paper in claims.all().values():
         for claim, words in _claims(paper, study.name, arm):
             before, after = (row_of(claim, found) for found in both)

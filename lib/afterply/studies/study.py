@@ -58,7 +58,7 @@ class Study:
     """
 
     def __init__(self, name, profile="quick", params=None, *, paper=None, workers=None, dask=None):
-        self.setup = profile if isinstance(profile, Setup) else Setup(profile=profile, mine=[])
+        self.setup = profile if isinstance(profile, Setup) else Setup(profile)
         profile = self.setup.profile
         if not name or Path(name).name != name or not profile or Path(profile).name != profile:
             raise ValueError(f"study {name!r} and profile {profile!r} must be plain names of files")
@@ -70,9 +70,9 @@ class Study:
         self.quick, self.notebook = profile == QUICK, notebook()
         # what shows records, a page of them, and its plan make no run
         self.computes = self.quick or not (self.notebook or profile == RECORDED)
-        if hasattr(self.setup, "studies"):
-            self.setup.studies.append(self)
+        self.setup.studies.append(self)
         self._own = None  # arms of one's own, once a result is asked for
+        self._told = {}  # what is said of each
         self.workers, self.dask = where_to_work(workers, dask)
         remedy = "make room there, or set AFTERPLY_DATA to a copy of the data directory"
         self.cache = writable(data_directory() / "cache", remedy)
@@ -138,7 +138,7 @@ class Study:
 
     def check_declared(self) -> None:
         """Raise ValueError if the profile paper declares anything but what its file states."""
-        if self.setup.profile != PAPER or not isinstance(getattr(self.setup, "keys", None), dict):
+        if self.setup.profile != PAPER or self.setup.keys is None:
             return
         stated = self.setup.keys.get(self.name)
         if self.declared() != stated:
@@ -216,7 +216,7 @@ class Study:
         What a row does not say is empty, "" or NaN; :func:`afterply.results.select` selects rows.
         """
         tables = [self._rows(arm) for arm in self.arms]
-        tables += [explore.table_of(self, own) for own in self.own]
+        tables += [self._tables[own.name] for own in self.own]
         return joined(tables or [self.placed("", Collected().table())])
 
     @property
@@ -225,8 +225,11 @@ class Study:
         if self._own is None:
             self._own = explore.own_arms(self)
             explore.train(self, self._own)
-            for own in self._own:
-                print(*explore.beside(self.table(), own), sep="\n  ")
+            self._tables |= {own.name: explore.table_of(self, own) for own in self._own}
+            table = self.table()
+            self._told = {own.name: explore.beside(table, own) for own in self._own}
+            for lines in self._told.values():
+                print(*lines, sep="\n  ")
         return self._own
 
     def _rows(self, arm):
@@ -279,6 +282,7 @@ class Study:
         """
         self.derivations[arm].append((function, curve))
         self._tables.pop(arm, None)
+        self._own = None
 
     def runs(self) -> pd.DataFrame:
         """Return one row for each training and evaluation: where it comes from, what it costs."""
@@ -312,7 +316,7 @@ class Study:
 
         Without the cache: the first of its missing evaluations has to train it again.
         """
-        missing = [] if run.diverged else [key for key in run.job.keys if key not in run.records]
+        missing = _missing(run)
         costs = {key: self._estimate(run, key) for key in missing}
         if missing and run.job.key not in costs:
             first = next((key for key in missing if not math.isnan(costs[key])), missing[0])
@@ -398,9 +402,10 @@ class Study:
             print(f"There are no runs to draw yet. {self.unfinished()}")
             return figure
         print(textwrap.fill(self.caption(caption, arms), 110))
-        for own in self.own:
-            if own.name in data.to_csv():
-                print(*explore.beside(self.table(), own), sep="\n  ")
+        drawn = data.to_csv() if self.own else ""
+        for name, lines in self._told.items():
+            if name in drawn:
+                print(*lines, sep="\n  ")
         return figure
 
     def caption(self, caption: str, arms=None) -> str:
