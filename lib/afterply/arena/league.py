@@ -41,8 +41,8 @@ def league(
 ) -> "LeagueTable":
     """Play what is new in a folder of players, write its page, and return the standings.
 
-    A player is told by what stands in its file and in the modules beside it: wherever the folder
-    lies, and whatever it is called, what was played is not played again.
+    A player is identified by the content of its file and of the modules that it imports. Where the
+    folder lies does not count, so a folder that was moved keeps the matches that were played.
 
     Parameters
     ----------

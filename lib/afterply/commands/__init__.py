@@ -191,7 +191,7 @@ def _described(function) -> tuple[str, dict]:
 
 
 def _with_default(text: str, default) -> str:
-    """Return what is said of an option, with its default unless that is told in words."""
+    """Return the help of an option, with its default unless the text already names it."""
     if default is None or "default" in text:
         return text
     return f"{text} (default: {default})".strip()

@@ -43,7 +43,7 @@ from .again import again
 REPEATS, REPEAT_SECONDS = 13, 20.0  # recorded runs that are made again, and what one may cost
 MOST_LINES = 10  # of files that change
 LOG = "log.txt"  # beside the executed notebooks
-NOT_KEPT = ("*.html", "style.css", LOG)  # beside what is published: made anew, git ignores them
+NOT_KEPT = ("*.html", "style.css", LOG)  # written beside the pages and ignored by git
 QUIETLY = {"capture_output": True, "text": True}
 
 
@@ -219,14 +219,14 @@ def _end(log, target, began, failed, lines) -> int:
 
 @contextlib.contextmanager
 def staging():
-    """Yield a folder with what is published, to be made anew; after Ctrl-C nothing is published."""
+    """Yield a copy of the published report to change; on Ctrl-C the report stays as it was."""
     target = reports_directory() / PAPER
     staged = reports_directory() / "staging" / PAPER
     shutil.rmtree(staged.parent, ignore_errors=True)
     staged.mkdir(parents=True)
     if target.exists():
-        made_anew = shutil.ignore_patterns(*NOT_KEPT)
-        shutil.copytree(target, staged, ignore=made_anew, dirs_exist_ok=True)
+        not_kept = shutil.ignore_patterns(*NOT_KEPT)
+        shutil.copytree(target, staged, ignore=not_kept, dirs_exist_ok=True)
     try:
         yield staged
         shutil.rmtree(staged.parent)
@@ -285,7 +285,7 @@ def unlike_commit() -> list[str] | None:
 
 
 def _report() -> int:
-    """Make the pages anew from the records, and replace what differs; no notebook is run."""
+    """Build the pages from the records without running a notebook; replace those that differ."""
     studies, _ = collect(find())
     with staging() as staged:
         told = report.told(report.build(PAPER, studies, staged.parent))
@@ -372,7 +372,7 @@ def _notebook(name, *parameters, profile=QUICK) -> int:
 
     path = Path(name) if Path(name).is_file() else find([name])[0]
     given = pairs(parameters, yaml.safe_load)
-    profile_parameters(path, profile, given)  # slips are told before anything runs
+    profile_parameters(path, profile, given)  # errors in them stop it before anything runs
     target = reports_directory() / (profile if profile == QUICK else "mine")
     log = Log(target / LOG)
     failed, _ = run_all([path], profile, target, log, given)
