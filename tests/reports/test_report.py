@@ -231,7 +231,7 @@ def test_missing_runs_are_counted_with_their_estimate(tmp_path):
     summary, pages = build(tmp_path, studies, published_=published(statements=[Statement(*what)]))
     assert "2 missing (1.0 CPU h)" in pages["index.md"]
     assert "nim: CPU time 1 h" in pages["made.md"]
-    line = "[It learns](alpha2020.md#s-s) | [missing: 1 h](alpha2020.md#study-nim) | [11]"
+    line = "[It learns](alpha2020.md#s-s) |  | [missing: 1 h](alpha2020.md#study-nim) |"
     assert line in pages["statements.md"] and "[missing: 1 h](#study-nim)" in pages["alpha2020.md"]
     made = "missing: 1 h, made by `python -m afterply.commands.reproduce notebook 11_nim"
     for said in (made, "| FARL | train | missing | 1 |"):
@@ -260,10 +260,11 @@ def test_statements_have_verdict_number_and_place_and_changed_rules_their_effect
     studies = fill(tmp_path / "paper")
     what = "s", "well", {"section": "1"}, "It learns", "bound", [{"value": WIN_RATE, "above": 9}]
     now = ("holds", "It asked for nothing")
-    statement = Statement(*what, former=(now, ("does not hold", "It asked for too much")))
+    more = {"former": (now, ("does not hold", "It asked for too much")), "printed": "60: holds."}
+    statement = Statement(*what, **more)
     share = claim("share", former=(("not reproduced", "of 0.1"), ("reproduced", "of 1")))
     _, pages = build(tmp_path, studies, published_=published(share, statements=[statement]))
-    line = "(Sec. 1) | [It learns](alpha2020.md#s-s) | 50.2 [50.0, 50.4] | [11](11_nim.ipynb) |"
+    line = "“well” (Sec. 1) | [It learns](alpha2020.md#s-s) | 60: holds. | 50.2 [50.0, 50.4] |"
     assert line in pages["statements.md"] and '<a id="s-s"></a>It learns' in pages["alpha2020.md"]
     assert "50.2 [50.0, 50.4] (92.5% interval, p* < 0.001)" in pages["alpha2020.md"]
     assert "✓&nbsp;1 · [its 1 statements](statements.md#alpha2020)" in pages["index.md"]

@@ -88,7 +88,7 @@ def write(summary, directory):
     }
     pages = {
         "index.md": {"news": news, "bench": (directory / "bench.md").exists()},
-        "statements.md": {},
+        "statements.md": {"meanings": read_yaml(published_file("papers/meanings.yaml"))},
         "studies.md": {},
         "made.md": {
             "others": set(summary.runs["study"]).difference(*(part.studies for part in parts))
