@@ -3,6 +3,7 @@
 import math
 from types import SimpleNamespace
 
+from ..stats import plain
 from .picture import STATEMENTS
 from .readings import bare
 
@@ -24,6 +25,7 @@ def news_of(part, answer):
         claim=asked["claim"],
         came_out=asked["came_out"],
         of=asked["of"],
+        ends=[plain(end) for end in asked["axis"]],
         look=STATEMENTS[stated[asked["statement"]].verdict],
         rows=[_line(label, rows[name], asked["axis"]) for label, name in asked["rows"].items()],
     )
