@@ -146,9 +146,16 @@ def test_the_filter_in_a_clone(tmp_path):
     command = command.replace("$(PY)", shlex.quote(sys.executable)).replace("lib/", f"{root}/lib/")
     git("config", "filter.afterply.clean", command)
     assert git("diff") == ""  # though "status" names the file, for its size, until it is added
-    git("add", ".")
+    strip.saved(os_path=str(place), model={}, contents_manager=None)  # as JupyterLab calls it
     assert git("status", "--porcelain") == ""
     place.write_text(saved(text, {2: ["edited"]}), encoding="utf-8")
+    strip.saved(os_path=str(place))
+    assert git("status", "--porcelain") == " M notebooks/10_tictactoe.ipynb\n", "not staged"
+    new = place.with_name("new.ipynb")
+    new.write_text(text, encoding="utf-8")
+    strip.saved(os_path=str(new))
+    assert "?? notebooks/new.ipynb" in git("status", "--porcelain")
+    new.unlink()
     lines = git("diff", "--numstat").split()
     assert int(lines[0]) <= 3 and '"edited"' in git("diff")
     git("add", ".")
