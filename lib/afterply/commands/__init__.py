@@ -133,7 +133,8 @@ def _understood(program, functions, words, more):
     """Return the name of a command, its function, and what it is given."""
     # parameters with a default are options, False is a switch, one with () may be repeated
     layout = {"formatter_class": argparse.RawDescriptionHelpFormatter}
-    parser = argparse.ArgumentParser(program, **layout)
+    about = f"`{program} COMMAND --help` says what a command does and takes."
+    parser = argparse.ArgumentParser(program, description=about, **layout)
     version = f"afterply {sys.modules['afterply'].__version__}"
     parser.add_argument("--version", action="version", version=version)
     known = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -192,6 +193,6 @@ def _described(function) -> tuple[str, dict]:
 
 def _with_default(text: str, default) -> str:
     """Return the help of an option, with its default unless the text already names it."""
-    if default is None or "default" in text:
+    if default in (None, "") or "default" in text:
         return text
     return f"{text} (default: {default})".strip()
