@@ -66,6 +66,23 @@ def test_players_of_one_name_are_told_apart(capsys, monkeypatch, tmp_path):
     assert status == 0 and all(f" {name} " in ratings for name in ("a/x.npz", "b/x.npz", "random"))
 
 
+def test_players_may_stand_behind_options(capsys):
+    same = [
+        run(capsys, "match", "nim", *words.split())
+        for words in (
+            "random zoo --episodes 2",
+            "--episodes 2 random zoo",
+            "random --episodes 2 zoo",
+        )
+    ]
+    assert same[0][0] == 0 and same[0] == same[1] == same[2]
+    for words, odd in (("match nim random --sed 3", "--sed"), ("play nim x --seat 1", "x")):
+        with pytest.raises(SystemExit, match="2"):
+            cli.main(words.split())
+        command = words.split()[0]
+        assert f"unrecognized: {odd}; see `afterply {command} --help`" in capsys.readouterr().err
+
+
 def test_the_page_of_claims_takes_the_place_of_no_file(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     for name in ("claims", "other.yaml", "other"):  # without an ending; its name is a file's

@@ -77,7 +77,7 @@ def test_an_own_arm_is_drawn_beside_the_recorded_ones_and_nothing_else_moves(
     (own,) = study.own
     assert own.name == "mine: lambda_=0.5" and own.like == "FARL" and len(own.runs) == 3
     said = capsys.readouterr().out
-    of = "mine: lambda_=0.5 less the recorded FARL of tiny (3 and 3 runs, 95% intervals):"
+    of = "mine: lambda_=0.5 less the recorded tiny / FARL (3 and 3 runs, 95% intervals):"
     assert said.count(of) == 1
     assert re.search(r"mass: after 400 games [+-]", said) and "mean of 3 checkpoints" in said
     rows, other = study.table(), Study("other", study.setup, SMALL | VALUES)

@@ -161,8 +161,15 @@ def _understood(program, functions, words, more):
                 kind = str if one.default is None else type(one.default)
                 told = _with_default(meant.get(one.name, ""), one.default)
                 command.add_argument(f"--{one.name}", type=kind, default=one.default, help=told)
-    given = vars(parser.parse_args(words))
+    found, rest = parser.parse_known_args(words)
+    given = vars(found)
     name = given.pop("command")
+    taken = inspect.signature(commands[name]).parameters.values()
+    several = [one.name for one in taken if one.kind == one.VAR_POSITIONAL]
+    if odd := [word for word in rest if not several or word.startswith("-")]:
+        parser.error(f"unrecognized: {' '.join(odd)}; see `{program} {name} --help`")
+    for one in several:  # argparse takes none of them that stand behind an option
+        given[one] = [*given[one], *rest]
     bound = inspect.signature(commands[name]).bind_partial()
     bound.arguments |= given
     return name, commands[name], bound

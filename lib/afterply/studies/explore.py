@@ -306,7 +306,7 @@ def beside(table: pd.DataFrame, own: Own) -> list[str]:
     told = f"{len(own.runs)} and {table[table.arm == own.like].run.nunique()} runs, 95% intervals"
     if any(in_percent(dict(columns)["measure"]) for columns, *_ in pairs):
         told += ", rates in percentage points"
-    theirs = f"the recorded {own.like} of {own.runs[0].job.study}"
+    theirs = f"the recorded {own.runs[0].job.study} / {own.like}"
     return [f"{own.name} less {theirs} ({told}):", *lines]
 
 
