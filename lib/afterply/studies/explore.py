@@ -11,7 +11,8 @@ A change names a parameter of the learner; besides, `like` (the arm that it chan
 notebook has several), `runs`, `minutes` (that it may train), `episodes` (its schedules get shorter
 with it), `game` (settings of the game), `curve` (evaluators) and `name`. All else is as in the
 recorded arm: evaluators, checkpoints, and the schedules of a whole training, so that what two
-minutes reach is compared with the record at the same game. Seeds derive from its own name.
+minutes reach is compared with the record at the same game. Without `minutes` a run goes on to its
+first point, if that takes longer. Seeds derive from its own name.
 
 Records of own arms lie in ``data/mine``, which git ignores; what was begun lies in the cache, and
 the next run of the cells goes on with it.
