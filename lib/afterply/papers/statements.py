@@ -65,9 +65,10 @@ _OWN = {
     "bound": {"value": Required[Series], "above": float, "below": float},
     "trend": {"rising": Required[list[Series]]},
 }
+_OF_ALL = {"of": str, "unit": str, "paired": bool}
+_OF_ALL |= {"ideal": float | list}  # from which the margin is counted: `margins`
 PARTS = {  # kind of test -> what a part of a statement holds
-    kind: TypedDict("Part", {"of": str, "unit": str, "paired": bool} | own, total=False)
-    for kind, own in _OWN.items()
+    kind: TypedDict("Part", _OF_ALL | own, total=False) for kind, own in _OWN.items()
 }
 
 
