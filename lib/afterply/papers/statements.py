@@ -178,6 +178,8 @@ def _runs(one, values, shared):
 
 def _possible(one):
     # the ends of what the values of a series can be
+    if "over" in one:
+        return 0.0, 100.0
     low, high = (0.0, 100.0) if in_percent(one["select"]["measure"]) else ANYTHING
     if "less" not in one:
         return low, high
