@@ -42,7 +42,7 @@ from ..stats import finite_runs, t_quantile
 MANY = 50  # runs from which on a t test holds its level, however skewed our series are
 EXACT = 200_000  # arrangements up to which all are taken
 DRAWN = 20_000  # of more
-RESAMPLED = 50_000
+RESAMPLED = 2_000_000  # runs, in as many series as that gives: 200,000 of ten
 NOISE = 0.2  # standard deviations, added to what is resampled: equal draws are no certainty
 COCHRAN, SKEWED = 25, 1.0  # a skewness of 1 is high, and n runs bear one up to root of n / 25
 BOUNDED = 20  # runs from which on a test that knows only the ends of values can decide
@@ -185,24 +185,25 @@ class Mean(Test):
         return max(p, (1 + int(number)) / (1 + len(drawn)))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def _resampled(values):
     # the t statistics of as many runs, drawn from these, whose mean is the tested one; in order
-    mean, square = _drawn(values, len(values))
+    mean, square = _drawn(values, RESAMPLED // len(values), 0)
     return np.sort(mean / np.sqrt(square))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def _resampled_arms(first, second):
     # Welch's statistics of two arms drawn in this way; in order
-    one, two = _drawn(first, len(first)), _drawn(second, -len(second))
+    number = RESAMPLED // max(len(first), len(second))
+    one, two = _drawn(first, number, 1), _drawn(second, number, 2)
     return np.sort((one[0] - two[0]) / np.sqrt(np.maximum(one[1] + two[1], 1e-300)))
 
 
-def _drawn(values, seed):
+def _drawn(values, number, seed):
     # the mean of each drawn series, and its squared standard error
-    rng, values = np.random.default_rng(abs(2 * seed) + (seed < 0)), np.array(values)
-    shape = RESAMPLED, len(values)
+    rng, values = np.random.default_rng((len(values), seed)), np.array(values)
+    shape = number, len(values)
     drawn = (values - values.mean())[rng.integers(len(values), size=shape)]
     drawn += NOISE * values.std() * rng.standard_normal(shape)
     return drawn.mean(axis=1), drawn.var(axis=1, ddof=1) / len(values)
