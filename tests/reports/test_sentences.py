@@ -79,7 +79,7 @@ def results_behind(names, change=lambda table: table):
         for cell, found in study.cells(table).items()
     }
     found = by_columns(joined([table for _, table in changed.values()]))
-    return sentences.results_by_name(names, {}, cells, found)
+    return sentences.results_by_name(names, cells, found)
 
 
 def beyond_statements():

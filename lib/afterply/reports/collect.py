@@ -134,10 +134,12 @@ def _linked(parts, results):
         answer["statements"] = [known[name] for name in answer["rests_on"] if name in known]
     texts = [one for answer in answers for one in sentences.texts_of(answer)]
     names = {name for _, rests_on in texts for name in rests_on}
-    verdicts = {name: row.verdict for name, (_, row) in known.items()}
-    named = sentences.results_by_name(names, verdicts, results.cells, results.found)
+    judged = {n: (row.verdict, *sentences.numbers_in(row.number)) for n, (_, row) in known.items()}
+    named = sentences.results_by_name(names, judged | results.cells, results.found)
+    there = {part.paper.key for part in parts} | {study for study, *_ in results.found}
     for text, rests_on in texts:
-        for where in sentences.moved(rests_on, named):
+        asked = {n: said for n, said in rests_on.items() if n.partition("/")[0] in there}
+        for where in sentences.moved(asked, named):
             late.append(f"an answer must be read again, since {where}: {text}")
     return linked, late
 

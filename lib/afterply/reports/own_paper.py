@@ -19,7 +19,7 @@ from ..papers.compare import NEEDED
 from ..results import PLACE, by_columns, filling, in_words, joined
 from .collect import part_of
 from .pages import render, write_html
-from .sentences import NUMBER
+from .sentences import numbers_in
 from .sources import RUN_COLUMNS
 
 OWN = ["arm", "run", "measure", "value"]  # needed of a table
@@ -36,11 +36,7 @@ class Judged(NamedTuple):
     @property
     def cells(self) -> dict:
         """What sentences may rest on: id -> verdict, and what the runs say in numbers."""
-        # "+249 [+188, +306] Elo (99.7% interval, p* < 0.001)": a mean and its interval
-        return {
-            row.id: (row.verdict, *map(float, NUMBER.findall(row.ours.partition("(")[0])))
-            for row in self.table.itertuples()
-        }
+        return {row.id: (row.verdict, *numbers_in(row.ours)) for row in self.table.itertuples()}
 
     def __repr__(self):
         lines = []

@@ -19,26 +19,25 @@ from ..results import in_words
 NUMBER = re.compile(r"[-+]?\d+(?:,\d{3})*(?:\.\d+)?")
 
 
-def results_by_name(names, statements, cells, found) -> dict:
+def results_by_name(names, cells, found) -> dict:
     """Return name -> (word, *numbers) of those results that there are.
 
     Parameters
     ----------
     names : set
         Of all that sentences rest on.
-    statements : dict
-        "paper/id" -> its verdict.
     cells : dict
-        "study/cell" -> (word, *numbers), as `cells` of :class:`afterply.studies.Study` has them.
+        "paper/id" of statements and "study/cell" -> (word, *numbers); the latter are `cells` of
+        :class:`afterply.studies.Study`.
     found : dict
         Of :func:`afterply.results.by_columns`; the word of a mean is empty.
     """
-    results = {name: (verdict,) for name, verdict in statements.items()} | cells
+    means = {}
     for (study, arm, columns), rows in found.items():
         if (name := f"{study}/{arm}, {in_words(columns)}") in names:
             values = final_values(rows).values()
-            results[name] = "", sum(values) / len(values)
-    return results
+            means[name] = "", sum(values) / len(values)
+    return cells | means
 
 
 def moved(rests_on, results) -> list:
@@ -64,6 +63,15 @@ def parts_of(said) -> tuple:
     ('does not hold', ['34', '32', '36'])
     """
     return NUMBER.split(str(said))[0].strip(), NUMBER.findall(str(said))
+
+
+def numbers_in(text) -> list:
+    """Return the numbers at the beginning of what an outcome says: its mean and interval.
+
+    >>> numbers_in("+249 [+188, +306] Elo (99.7% interval, p* < 0.001)")
+    [249.0, 188.0, 306.0]
+    """
+    return [float(number.replace(",", "")) for number in NUMBER.findall(text.partition("(")[0])]
 
 
 def _plain(number):
