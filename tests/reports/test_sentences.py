@@ -52,7 +52,7 @@ def test_a_result_that_moved_is_told(name, now, told):
 def answers():
     """All entries of answers.yaml."""
     linked = read_yaml(data_directory() / "papers" / "answers.yaml")
-    return [*linked["papers"].values(), *linked["studies"]]
+    return [linked["headline"], *linked["papers"].values(), *linked["studies"]]
 
 
 @cache
@@ -107,8 +107,9 @@ def test_another_number_in_the_records_is_noticed():
 
 @pytest.mark.parametrize("answer", answers(), ids=lambda answer: answer["answer"][:40])
 def test_numbers_that_a_text_rests_on_stand_in_it(answer):
-    # those of papers have a second text, on their program
-    texts = {answer["answer"] + answer.get("program", ""): answer["rests_on"]}
+    # those of papers have more texts, as on their program
+    text = " ".join(answer.get(name, "") for name in ("news", "answer", "program"))
+    texts = {text: answer["rests_on"]}
     if "paragraphs" in answer:
         of_notebook = paragraphs(notebooks.find(answer["notebooks"])[0])
         assert set(of_notebook) == set(answer["paragraphs"])
