@@ -3,10 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from ...reports.figures import panels
+from ...reports.figures import interval_of, panels
 from ...reports.summaries import PANEL, finals, intervals
 from ...reports.times import ALL_OF_IT, on_one_processor, seconds
-from ...stats import mean_interval
 from ...studies.profiles import QUICK
 
 WAYS = {  # `player` of a result, or "alone" -> how a player finds its move
@@ -96,7 +95,8 @@ def beside_ratings(direct, points):
     for (game, who, other), rows in direct.groupby(["game", "who", "opponent"], sort=False):
         ahead = ratings.get((game, who), np.nan) - ratings.get((game, other), np.nan)
         expected = 100 / (1 + 10 ** (-ahead / 400))
-        found.append((game, who, other, len(rows), *mean_interval(rows["value"]), expected))
+        won = interval_of("win_rate", rows["value"])
+        found.append((game, who, other, len(rows), *won, expected))
     columns = ["game", "player", "opponent", "agents", "won", "low", "high", "by the ratings"]
     return pd.DataFrame(found, columns=columns)
 
@@ -111,18 +111,21 @@ def summary(points, direct, limit):
             own = full[(full["game"] == game) & (full["way"] == way)]
             who = best_within(own, limit)
             rated.append((game, way, own["value"][own["who"] == who].to_numpy()))
-    met = [
-        (game, f"{_in_words(who)} against {_in_words(other)}", rows["value"].to_numpy())
-        for (who, other, game), rows in direct.groupby(["who", "opponent", "game"], sort=False)
-    ]
+    # of UCT alone: its colour and those of the agent are then the same in both panels
+    of_uct = ["MCTS" in f"{who} {other}" for who, other in zip(direct["who"], direct["opponent"])]
+    pairs = direct[np.array(of_uct, bool)].groupby(["who", "opponent", "game"], sort=False)["value"]
+    met = []
+    for (who, other, game), won in pairs:
+        series = f"{_in_words(who)} against {_in_words(other)}"
+        met.append((game, series, len(won), *interval_of("win_rate", won)))
     tables = {f"rating (Elo), at most {limit:g} ms a move": intervals(rated, PANEL)}
-    tables |= {WON: intervals(met, PANEL)} if met else {}
+    tables |= {WON: pd.DataFrame(met, columns=PANEL)} if met else {}
     return panels(games, tables, "Who is strongest?", {WON: 50.0})
 
 
 def _in_words(who):
-    if who.startswith("Min-Max"):
-        return "Min-Max"  # of a depth for each game
     if who == "alone":
         return "the agent alone"
+    if who.startswith("Min-Max"):
+        return "Min-Max"  # its depth is the game's
     return who.replace("Wrapped-", "search-").replace("MCTS-", "UCT-")
