@@ -71,6 +71,15 @@ def test_at_the_ceiling_nothing_is_said_of_a_part_and_a_small_gain_is_one():
     assert found.verdict.to_dict() == words and found.high["far"] < 40
 
 
+def test_an_own_arm_that_is_short_stands_beside_no_whole_training(table):
+    own = table[(table.arm == "x") & (table.measure == "win_rate")].assign(arm="mine", like="x")
+    both = pd.concat([table.assign(like=""), own], ignore_index=True)
+    assert set(summaries.finals(both).arm) == {"x", "y", "mine"}
+    short = both[(both.arm != "mine") | (both.episode < 10)]
+    assert set(summaries.finals(short).arm) == {"x", "y"}
+    assert summaries.finals(short).drop(columns="like").equals(summaries.finals(table))
+
+
 def test_last_values_and_finals_are_those_of_the_last_episode(table):
     assert set(summaries.finals(table)["opponent"]) == {"B", ""}
     columns = {"measure": "win_rate", "opponent": "A"}

@@ -5,7 +5,7 @@ import pandas as pd
 from ..files import data_directory, read_yaml
 from ..papers.statements import Runs, tried
 from ..papers.verdicts import MIN_RUNS
-from ..results import filled, in_words, select
+from ..results import LIKE, filled, in_words, select
 from ..stats import mean_interval
 from .figures import INTERVAL, interval_of
 
@@ -13,8 +13,15 @@ PANEL = ["row", "series", *INTERVAL]  # of `figures.panels`
 
 
 def finals(table):
-    """Return the rows of the last episode of each arm."""
-    return table[table["episode"] == table.groupby("arm")["episode"].transform("max")]
+    """Return the rows of the last episode of each arm; none of an own arm that is not as far yet.
+
+    What two minutes of training reach must not stand beside what a whole training has reached.
+    """
+    ends = table.groupby("arm")["episode"].max()
+    at_end = table["episode"] == table["arm"].map(ends)
+    if LIKE in table:
+        at_end &= (table[LIKE] == "") | (table["arm"].map(ends) >= table[LIKE].map(ends))
+    return table[at_end]
 
 
 def last_values(table, arm, **columns):
