@@ -20,9 +20,9 @@ from types import SimpleNamespace
 import pandas as pd
 
 from ..files import published_file, read_yaml, reports_directory
-from ..papers import claims
+from ..papers import claims, errors
 from ..papers.compare import final_values, row_of
-from ..papers.statements import judge, series
+from ..papers.statements import in_both, series
 from ..papers.verdicts import NOT_RUN
 from ..results import by_columns, joined
 from ..results import key as key_of
@@ -189,13 +189,15 @@ def _statements(paper, found, shown, runs, made_by):
         here = missing[missing["study"] == study]
         return here[here["arm"] == arm] if (study, arm) in arms else here
 
-    for statement, outcome in zip(paper.statements, judge(paper.statements, values), strict=True):
+    judged = in_both(paper, values, errors.known())
+    for statement, (outcome, program) in zip(paper.statements, judged, strict=True):
         wanted = [(one["study"], one["arm"]) for part in statement.parts for one in series(part)]
         asked = wanted if outcome.verdict == NOT_RUN else []
         lacks = [rows for rows in starmap(lacking, asked) if len(rows)]
         yield SimpleNamespace(
             **vars(outcome) | {"number": outcome.number or outcome.sentence},
             statement=statement,
+            program=program,  # its outcome in the reading "as the original software", or None
             figure=statement.figure if statement.figure in shown else "",
             open=outcome.sentence.rpartition(". ")[2] if outcome.kind else "",  # the kind in words
             former=_other_verdicts(statement, outcome.verdict),

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from ..files import data_directory, read_yaml
-from ..papers.statements import Runs, tried
+from ..papers.tests_of_means import welch
 from ..papers.verdicts import MIN_RUNS
 from ..results import LIKE, filled, in_words, select
 from ..stats import mean_interval
@@ -67,15 +67,15 @@ def effects(table, pairs, margin, unbounded=()):
         values = [100 / best * last_values(table, arm, **columns) for arm in arms]
         if min(map(len, values)) < MIN_RUNS:
             continue
-        part = tried({"high": {}, "low": {}}, [Runs(pd.Series(own)) for own in values])
-        low, high = part.interval((beyond, beyond))
+        test = welch(*values)
+        low, high = test.interval((beyond, beyond))
         if where[0] not in unbounded and all(abs(100 - own.mean()) < margin for own in values):
             word = "both at the ceiling"
         elif low > 0 or high < 0:
             word = "helps" if low > 0 else "harms"
         else:
             word = "no difference" if -margin < low and high < margin else "open"
-        found.append((*where, *map(len, values), part.seen.effect, low, high, word))
+        found.append((*where, *map(len, values), test.effect, low, high, word))
     names = ["row", "column", "runs with", "runs without", "effect", "low", "high", "verdict"]
     return pd.DataFrame(found, columns=names)
 

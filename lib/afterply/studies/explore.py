@@ -31,7 +31,7 @@ from ..checks import number, whole
 from ..evaluators import as_evaluator
 from ..files import Archive, data_directory, read_yaml, write_text
 from ..games import catalogue
-from ..papers.statements import Runs, tried
+from ..papers.tests_of_means import welch
 from ..reports.sources import duration
 from ..results import Collected, by_columns, in_percent, in_words
 from ..stats import together
@@ -326,6 +326,6 @@ def _difference(mine, theirs, episodes) -> str:
     effect = values[0].mean() - values[1].mean()
     if min(map(len, values)) == 1:  # a single run says nothing of a spread
         return together((effect,), "+")[0]
-    low, high = tried({"high": {}, "low": {}}, [Runs(one) for one in values]).interval(SIDES)
+    low, high = welch(*values).interval(SIDES)
     numbers = together((effect, low, high) if low < high else (effect,), "+")
     return numbers[0] if len(numbers) == 1 else "{} [{}, {}]".format(*numbers)
