@@ -69,7 +69,7 @@ def test_direct_games_stand_beside_what_the_ratings_let_expect(table, costs):
     (row,) = strength.beside_ratings(direct, points).to_dict("records")
     assert (row["game"], row["player"], row["opponent"]) == ("hex", "Wrapped-100", "MCTS-100")
     # 400 points ahead is ten games won for one lost
-    assert row["won"] == 91.0 and np.isclose(row["by the ratings"], 1000 / 11)
+    assert row["won"] == 91.0 and np.isclose(row["expected"], 1000 / 11)
     figure, data = strength.summary(points, direct, limit=0.5)
     assert set(data["panel"]) == {"rating (Elo), at most 0.5 ms a move", strength.WON}
     met = data[data["panel"] == strength.WON]

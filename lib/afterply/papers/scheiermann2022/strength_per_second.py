@@ -97,7 +97,7 @@ def beside_ratings(direct, points):
         expected = 100 / (1 + 10 ** (-ahead / 400))
         won = interval_of("win_rate", rows["value"])
         found.append((game, who, other, len(rows), *won, expected))
-    columns = ["game", "player", "opponent", "agents", "won", "low", "high", "by the ratings"]
+    columns = ["game", "player", "opponent", "agents", "won", "low", "high", "expected"]
     return pd.DataFrame(found, columns=columns)
 
 
