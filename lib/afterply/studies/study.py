@@ -79,6 +79,8 @@ class Study:
         self.records = Records(self._folder_of_records() / f"{name}.jsonl")
         self.arms: dict[str, list[Run]] = {}
         self.derivations = defaultdict(list)
+        # what sentences rest on: a function of the table, which returns name -> (word, *numbers)
+        self.cells = lambda table: {}
         self._planned = {}  # runs that an arm will have
         self._done = set()  # arms whose runs have been loaded or made
         self._tables = {}  # their results, until an arm is declared anew
