@@ -3,6 +3,7 @@
     data/papers/<key>.yaml      one file a paper: claims, parameters, deviations, statements
     data/papers/margins.yaml    one rule per unit: the difference that does not matter
     data/papers/former.yaml     verdicts before a rule or a test was changed
+    data/papers/meanings.yaml   what words mean that have no number, in all papers
 
 A claim names where the value is printed, and the study, the arm and the columns of results that
 answer it: ``select: {measure: win_rate, opponent: AB}``, as `afterply.results.select` takes them.
@@ -134,11 +135,12 @@ class Statement:
     """A sentence that a paper presents as a result, with the test that stands for it."""
 
     id: str
-    says: str  # the paper's words
+    says: str  # the paper's words, uncut
     place: Place
     tested: str | None  # what is tested, in our words; default: the paper's
     test: Literal["ordering", "range", "trend", "bound"]
     parts: list  # as `statements.PARTS`
+    printed: str = ""  # what the test says of the paper's own numbers
     unit: str = ""  # of the numbers shown; a part may have its own
     figure: str = ""  # name of the figure that shows it
     holds_if: Literal["all", "most", "any"] = "all"  # of its parts hold
@@ -301,7 +303,7 @@ def margin(rule: Mapping, value, of: int | None = None) -> float | None:
 
 def keys() -> list[str]:
     """Return the keys of all papers, in order."""
-    others = {"margins", "former", "answers"}
+    others = {"margins", "former", "answers", "meanings"}
     return sorted({path.stem for path in _folder().glob("*.yaml")} - others)
 
 

@@ -54,6 +54,7 @@ _EXTREME = Literal["largest", "smallest"]
 _SERIES = _NAMES | {
     "converged": dict,  # the columns of what says whether a run did
     "less": TypedDict("Less", _NAMES),  # is subtracted, run by run
+    "over": float,  # a run counts 100 if its value is above, else 0: the percentage of such runs
     "history": _EXTREME,  # of a run's values, in the place of the last one
     "group": _EXTREME,  # of the runs that share opponents, in the place of their mean
 }
@@ -133,6 +134,8 @@ def _runs(one, values, shared):
     found = named(one)
     if "less" in one:
         found = (found - named(one["less"])).dropna()
+    if "over" in one:
+        found = 100.0 * (found > one["over"])
     if shared:  # groups of runs that share their opponents count as one run each
         groups = found.groupby(found.index // shared)
         found = groups.agg(COMBINE[one.get("group")])[groups.size() == shared]

@@ -2,8 +2,8 @@
 
     studies (arms of the notebooks, with their records), executed notebooks
     -> figures/<study>-<name>.svg of those figures that pages show
-    -> index.md with main-<paper>.svg and bars-<paper>.svg, <paper>.md, changes.md,
-       correspondence.md, games.md, verdicts.svg
+    -> index.md with news-<paper>.svg (README: news.svg), statements.md, studies.md, made.md,
+       changes.md, correspondence.md, games.md; <paper>.md with main-<paper>.svg
     -> <page>.html and <notebook>.html, with style.css
 
 ``python -m afterply.commands.reproduce report`` makes the pages anew and runs no notebook. What is
@@ -31,7 +31,7 @@ from .picture import STATEMENTS, VERDICTS
 from .readings import answers, bare, software
 from .sources import anchor, count, missing_cost, without_record
 
-NO_ANSWERS = {"papers": {}, "studies": [], "missing": []}
+NO_ANSWERS = {"headline": {}, "papers": {}, "studies": [], "missing": []}
 
 
 def build(profile, studies, reports=None, published=None, results=None):
@@ -123,7 +123,7 @@ def _linked(parts):
     known = {
         f"{part.paper.key}/{r.statement.id}": (part, r) for part in parts for r in part.statements
     }
-    for answer in (*linked["papers"].values(), *linked["studies"]):
+    for answer in (linked["headline"], *linked["papers"].values(), *linked["studies"]):
         rests_on = {name: verdict for name, verdict in answer["rests_on"].items() if name in known}
         answer["statements"] = [known[name] for name in rests_on]
         for name, verdict in rests_on.items():

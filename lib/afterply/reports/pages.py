@@ -18,6 +18,7 @@ from ..files import data_directory, published_file, read_yaml, write_text
 from ..games import catalogue
 from ..stats import printed
 from . import figures, picture, readings, sources
+from .news import news_of
 from .sources import MISSING, anchor, confirmed, duration, missing_cost, provenance, without_record
 
 FOLDER = Path(__file__).parent / "templates"
@@ -69,30 +70,42 @@ def render(template, **values):
 
 
 def write(summary, directory):
-    """Write the pages of a report, and the figures of the first one."""
+    """Write the pages of a report, and the figures that they show."""
     parts = summary.parts
     judged = parts if summary.profile == "paper" else []  # few runs
     restated = [(part, row) for part in judged for row in part.statements if row.former]
     changed = [(part, row) for part in judged for row in part.rows if row.former]
     reasons = dict.fromkeys(why for _, row in [*restated, *changed] for _, why in row.former)
-    shared = {"summary": summary, "runs_of": lambda study: _runs(summary, study)}
-    shared |= {"changed": changed, "restated": restated, "reasons": list(reasons)}
+    told = [news_of(part, summary.answers["papers"].get(part.paper.key)) for part in parts]
+    news = {one.key: one for one in told if one}
+    shared = {
+        "summary": summary,
+        "runs_of": lambda study: _runs(summary, study),
+        "questioned": summary.profile == "paper",
+        "changed": changed,
+        "restated": restated,
+        "reasons": list(reasons),
+    }
     pages = {
-        "index.md": {
-            "pictures": {part.paper.key: _picture(part, directory) for part in parts},
-            "others": set(summary.runs["study"]).difference(*(part.studies for part in parts)),
-            "bench": (directory / "bench.md").exists(),
+        "index.md": {"news": news, "bench": (directory / "bench.md").exists()},
+        "statements.md": {"meanings": read_yaml(published_file("papers/meanings.yaml"))},
+        "studies.md": {},
+        "made.md": {
+            "others": set(summary.runs["study"]).difference(*(part.studies for part in parts))
         },
         "changes.md": {},
         "games.md": {"games": catalogue.tables()},
         "correspondence.md": {"groups": correspondence()},
-        "verdicts.svg": {"parts": parts, "all": True},
     }
+    if news:
+        pages["news.svg"] = {"shown": list(news.values()), "named": True}
+    for key, one in news.items():
+        pages[f"news-{key}.svg"] = {"shown": [one], "named": False}
     for part in parts:
-        pages[f"{part.paper.key}.md"] = _paper(summary, part)
-        pages[f"bars-{part.paper.key}.svg"] = {"parts": [part], "all": False}
+        drawn = _picture(part, directory)
+        pages[f"{part.paper.key}.md"] = _paper(summary, part) | {"picture": drawn}
     for name, values in pages.items():
-        kind = "paper.md" if "paper" in values else "bars.svg" if name.endswith(".svg") else name
+        kind = "paper.md" if "paper" in values else "news.svg" if name.endswith(".svg") else name
         text = render(kind, **values, **shared)
         write_text(directory / name, re.sub(r"\n{3,}", "\n\n", text).strip() + "\n")
     write_html(directory)
