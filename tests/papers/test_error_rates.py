@@ -79,7 +79,7 @@ def won_or_lost(rng, size):
 
 def of_tests(shapes=(*SHAPES, "won or lost"), kinds=(*KINDS, *OTHERS), draws=DRAWS):
     """How often tests of means reject what is on their edge, in percent, at each level."""
-    tests_of_means.RESAMPLED, rows = 5_000, {}  # a tenth is enough for these levels
+    tests_of_means.RESAMPLED, rows = 100_000, {}  # a twentieth is enough for these levels
     for kind in kinds:
         for shape in shapes:
             draw = (SHAPES | {"won or lost": won_or_lost})[shape]

@@ -20,6 +20,7 @@ from scipy.special import stdtr
 from ..files import published_file, read_json
 from .tests_of_means import BY_ENDS, MANY, Arms, Joined, Mean, Test, joined_p
 
+RULES = 2  # another number after a test was changed: nothing is known of its errors then
 DRAWS = 20_000
 MOST = 60  # samples of a band that are tested in full
 TIED = 0.2  # a share of equal values from which on they are no sample of a smooth distribution
@@ -105,7 +106,7 @@ class Asked:
     def digest(self):
         """Return what stands for the runs and the question."""
         runs = [[np.round(arm, 9).tolist() for arm in stage] for stage in self.runs]
-        content = json.dumps([runs, self.end, self.side, self.level, self.looks])
+        content = json.dumps([RULES, runs, self.end, self.side, self.level, self.looks])
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     def simulated(self, draws=DRAWS):

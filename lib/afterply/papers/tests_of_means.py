@@ -6,9 +6,10 @@ interval that leaves out what the test rejects, so that interval and verdict can
     two arms         a permutation test with Welch's statistic: all arrangements of the runs where
                      there are few (184,756 of ten and ten), else a fixed number of seeded ones;
                      Welch's t test where both arms have fifty runs
-    one series       the t test, but no p value is smaller than resampling gives: as many runs are
-                     drawn from ours, moved so that their mean is the end, and the share of them
-                     with as large a t counts. With fifty runs the t test alone
+    one series       the t test
+    below fifty      no p value is smaller than resampling gives: as many runs are drawn from ours,
+                     moved so that their mean is the end, and the share of these samples with as
+                     large a t counts. (Arms may differ in spread, which no arrangement knows.)
     a skewed series  where its long tail lies on the side that few runs do not show (skewness of one
                      or more, and n < 25 skewness^2): if values have an end there, from twenty runs
                      on Gaffke's test, which needs nothing but that end (of runs that are 0 or 100
@@ -41,7 +42,7 @@ from ..stats import finite_runs, t_quantile
 MANY = 50  # runs from which on a t test holds its level, however skewed our series are
 EXACT = 200_000  # arrangements up to which all are taken
 DRAWN = 20_000  # of more
-RESAMPLED = 50_000
+RESAMPLED = 2_000_000  # runs, in as many series as that gives: 200,000 of ten
 NOISE = 0.2  # standard deviations, added to what is resampled: equal draws are no certainty
 COCHRAN, SKEWED = 25, 1.0  # a skewness of 1 is high, and n runs bear one up to root of n / 25
 BOUNDED = 20  # runs from which on a test that knows only the ends of values can decide
@@ -184,16 +185,37 @@ class Mean(Test):
         return max(p, (1 + int(number)) / (1 + len(drawn)))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def _resampled(values):
     # the t statistics of as many runs, drawn from these, whose mean is the tested one; in order
-    rng = np.random.default_rng(len(values))
-    values = np.array(values)
-    shape = RESAMPLED, len(values)
+    mean, square = _drawn(values, RESAMPLED // len(values), 0)
+    return np.sort(mean / np.sqrt(square))
+
+
+@lru_cache(maxsize=128)
+def _resampled_arms(first, second):
+    # Welch's statistics of two arms drawn in this way; in order
+    number = RESAMPLED // max(len(first), len(second))
+    one, two = _drawn(first, number, 1), _drawn(second, number, 2)
+    return np.sort((one[0] - two[0]) / np.sqrt(np.maximum(one[1] + two[1], 1e-300)))
+
+
+def _drawn(values, number, seed):
+    # the mean of each drawn series, and its squared standard error
+    rng, values = np.random.default_rng((len(values), seed)), np.array(values)
+    shape = number, len(values)
     drawn = (values - values.mean())[rng.integers(len(values), size=shape)]
     drawn += NOISE * values.std() * rng.standard_normal(shape)
-    se = drawn.std(axis=1, ddof=1) / math.sqrt(len(values))
-    return np.sort(drawn.mean(axis=1) / se)
+    return drawn.mean(axis=1), drawn.var(axis=1, ddof=1) / len(values)
+
+
+def _as_large(drawn, side, t):
+    # the share of the statistics that lie as far on a side
+    if side > 0:
+        number = len(drawn) - np.searchsorted(drawn, t, "left")
+    else:
+        number = np.searchsorted(drawn, t, "right")
+    return (1 + int(number)) / (1 + len(drawn))
 
 
 def gaffke(values, end, hidden) -> float:
@@ -250,7 +272,10 @@ class Arms(Test):
         found = found if side > 0 else -found
         number = int(np.count_nonzero(found >= side * ours - 1e-9 * max(1.0, abs(ours))))
         exact = math.comb(sum(self.sizes), self.sizes[0]) <= EXACT
-        return number / len(found) if exact else (1 + number) / (1 + len(found))
+        p = number / len(found) if exact else (1 + number) / (1 + len(found))
+        return max(
+            p, _as_large(_resampled_arms(*map(tuple, (self.first, self.second))), side, ours)
+        )
 
     @cached_property
     def _powers(self):
