@@ -1,10 +1,19 @@
-"""Margins halved and doubled: what is scaled, and which verdicts hang on it."""
+"""Margins halved and doubled: what is scaled, and which verdicts hang on it.
+
+``python tests/papers/test_margins.py`` writes `data/papers/margins_moved.json` anew.
+"""
+
+import json
 
 import pytest
 
-from afterply.papers import claims
-from afterply.papers.margins import scaled, sensitive
+from afterply.commands.reproduce import collect, find
+from afterply.files import data_directory, write_text
+from afterply.papers import claims, errors
+from afterply.papers.compare import final_values
+from afterply.papers.margins import known, scaled, sensitive
 from afterply.papers.statements import DOES_NOT_HOLD, HOLDS, judge
+from afterply.results import by_columns, joined, key
 
 RUNS = {"study": "s", "arm": "a", "select": {"measure": "win_rate"}}
 
@@ -38,3 +47,29 @@ def test_a_verdict_that_hangs_on_a_margin_is_named():
     runs = dict(enumerate([44.0, 43.6, 44.2, 43.9, 44.1, 44.3]))
     found = sensitive(statements, lambda some: judge(some, lambda *_: runs))
     assert found == {"near": (DOES_NOT_HOLD, HOLDS)}
+
+
+def moved():
+    """Return what hangs on margins in all papers, from the records."""
+    found = by_columns(joined([study.table() for study in collect(find())[0]]))
+
+    def values(study, arm, columns, which):
+        rows = found.get((study, arm, key(columns)))
+        return {} if rows is None else final_values(rows, which)
+
+    return {
+        f"{name}/{statement}": list(verdicts)
+        for name, paper in claims.all().items()
+        for statement, verdicts in sensitive(
+            paper.statements, lambda some: judge(some, values, errors.known())
+        ).items()
+    }
+
+
+@pytest.mark.slow
+def test_what_hangs_on_margins_is_what_the_page_says():
+    assert known() == moved(), "python tests/papers/test_margins.py writes it"
+
+
+if __name__ == "__main__":
+    write_text(data_directory() / "papers" / "margins_moved.json", json.dumps(moved(), indent=1))

@@ -7,6 +7,8 @@ of a factor 1. A bound without an ideal, "more than half", is no margin and stay
 
 from dataclasses import replace
 
+from ..files import published_file, read_json
+
 FACTORS = (0.5, 2.0)
 DIFFERENCES = ("by", "from", "to")
 
@@ -45,3 +47,9 @@ def sensitive(statements, judge):
         for one, verdict, halved, doubled in zip(statements, verdicts, *others, strict=True)
         if {halved, doubled} != {verdict}
     }
+
+
+def known() -> dict:
+    """Return what `sensitive` found of all papers: "paper/id" -> verdicts; {} without the file."""
+    path = published_file("papers/margins_moved.json")
+    return read_json(path) if path.is_file() else {}

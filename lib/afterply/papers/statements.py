@@ -91,6 +91,7 @@ class Outcome:
     level: float = math.nan  # of the interval in `number`, 0..1
     kind: str = ""  # of an undecided one: TOO_FEW, HOPELESS or UNSAFE
     error: float = math.nan  # of its tests with runs of this shape, in levels, where it is known
+    asked: str = ""  # of what `number` says, in words
 
 
 def judge(statements, values, known=None):
@@ -234,7 +235,7 @@ def _decided(statement, outcome, level_for, level_against, number_of, known):
         last = f" With runs of this shape the test errs {_times(error)}."
     last = _notes(statement, parts) + last
     found = number + p, sentence + last, outcome.p_for, outcome.p_against, parts
-    return Outcome(verdict, *found, certainty, kind, error)
+    return Outcome(verdict, *found, certainty, kind, error, asked_of(statement.parts[pick]))
 
 
 def decided(statement, outcome, statements):
@@ -330,8 +331,10 @@ def _effect(part, given, sides, statement):
         return f"mean rank correlation {plain(part.seen.effect)}"
     unit = given.get("unit", statement.unit)
     difference = len(series(given)) > 1
-    effect, (low, high) = part.seen.effect, part.interval(sides)
-    multiple = {"times", "by"} & set(given) or any("less" in one for one in series(given))
+    # the difference itself: what is asked of it is said beside it
+    by = 0.0 if "times" in given else given.get("by", 0.0)
+    effect, low, high = (number + by for number in (part.seen.effect, *part.interval(sides)))
+    multiple = "times" in given or any("less" in one for one in series(given))
     most = math.inf if multiple else _largest(unit)
     least = -most if difference else 0.0
     if not math.isfinite(most):
@@ -342,10 +345,24 @@ def _effect(part, given, sides, statement):
     shown = low < high and math.isfinite(low) and math.isfinite(high)
     numbers = (effect, low, high) if shown else (effect,)
     # one decimal of a percentage, or more if an end would stand on the bound
-    decimals = 2 if {round(low, 1), round(high, 1)} & set(part.ends) else 1
+    ends = {end + by for end in part.ends}
+    decimals = 2 if {round(low, 1), round(high, 1)} & ends else 1
     mean, *ends = [n + percent for n in together(numbers, sign, decimals if percent else None)]
     behind = f" {unit}" if unit not in ("", PERCENT, statement.unit) else ""
     return f"{mean} [{', '.join(ends)}]{behind}" if ends else mean + behind
+
+
+def asked_of(given):
+    """Return in words what is asked of the number that is shown of a part."""
+    if "rising" in given or "times" in given:  # of these what lies beyond is shown
+        return "more than 0"
+    if "high" in given:
+        return f"more than {plain(given.get('by', 0))}"
+    least, most = given.get("from"), given.get("to")
+    if least is not None and most is not None:
+        return f"{plain(least)} to {plain(most)}"
+    words = {"above": "more than", "below": "less than", "from": "at least", "to": "at most"}
+    return next(f"{said} {plain(given[name])}" for name, said in words.items() if name in given)
 
 
 def _largest(unit):  # 100 of a share, 200 of "losses of 200"

@@ -20,7 +20,7 @@ from types import SimpleNamespace
 import pandas as pd
 
 from ..files import published_file, read_yaml, reports_directory
-from ..papers import claims, errors
+from ..papers import claims, errors, margins
 from ..papers.compare import final_values, row_of
 from ..papers.statements import in_both, series
 from ..papers.verdicts import NOT_RUN
@@ -160,6 +160,7 @@ def part_of(paper, found, runs, figures, notebooks):
     rows = [_row(claim, paper, runs, books, found) for claim in paper.claims]
     made_by = dict(runs[["study", "notebook"]].dropna().values)
     stated = list(_statements(paper, found, {f.name for f in figures}, runs, made_by))
+    tried = [row for row in stated if row.program and row.program.parts]
     return SimpleNamespace(
         paper=paper,
         rows=rows,
@@ -168,6 +169,7 @@ def part_of(paper, found, runs, figures, notebooks):
         program=count((row.program.verdict for row in rows if row.program), VERDICTS),
         statements=stated,
         judged=count((row.verdict for row in stated), STATEMENTS),
+        judged_program=count((row.program.verdict for row in tried), STATEMENTS) if tried else {},
         figures=figures,
         notebooks=books,
         studies=list(dict.fromkeys([*paper.studies, *of_books])),
@@ -190,6 +192,7 @@ def _statements(paper, found, shown, runs, made_by):
         return here[here["arm"] == arm] if (study, arm) in arms else here
 
     judged = in_both(paper, values, errors.known())
+    moves = margins.known()
     for statement, (outcome, program) in zip(paper.statements, judged, strict=True):
         wanted = [(one["study"], one["arm"]) for part in statement.parts for one in series(part)]
         asked = wanted if outcome.verdict == NOT_RUN else []
@@ -198,6 +201,7 @@ def _statements(paper, found, shown, runs, made_by):
             **vars(outcome) | {"number": outcome.number or outcome.sentence},
             statement=statement,
             program=program,  # its outcome in the reading "as the original software", or None
+            moves=moves.get(f"{paper.key}/{statement.id}"),  # verdicts with other margins
             figure=statement.figure if statement.figure in shown else "",
             open=outcome.sentence.rpartition(". ")[2] if outcome.kind else "",  # the kind in words
             former=_other_verdicts(statement, outcome.verdict),
