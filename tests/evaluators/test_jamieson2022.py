@@ -1,5 +1,6 @@
 """[jamieson2022]: convergence, tournaments, exact results, ladders: hand-made and enumerated."""
 
+import dataclasses
 from fractions import Fraction
 from itertools import product
 
@@ -7,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterply import games
+from afterply import games, papers
 from afterply.arena import exact
 from afterply.kernel.random import seed_from
 from afterply.learners import tabular
@@ -233,6 +234,44 @@ def test_a_tournament_is_shown_with_means_over_runs_of_its_last_results():
     assert (snapshot_tables.crosstable(table, "nobody") == "-").all(axis=None)
     distinct = snapshot_tables.distinct_games(table, "twin").data
     assert distinct.loc["R", "M_Ndet"] == 61.5
+
+
+def test_how_near_a_reading_comes_to_print():
+    games_played = {"twin": [50, 100, 200], "taught": [1000, 2000, 2000]}  # medians 100 and 2,000
+    rows = [
+        (f"{arm}, falls", run, "", "", "", measure, value)
+        for arm, series in games_played.items()
+        for run, at in enumerate(series)
+        for measure, value in (("convergence_games", at), ("converged", 100.0 * (at < 2000)))
+    ]
+    # the least and the most of the runs are 10 and 30 wins of 50, which are 20 and 60 of 100
+    pairs = list(product(snapshots.PLAYERS, repeat=2))
+    for (a, b), run in product(pairs, range(3)):
+        counts = dict(zip(OUTCOMES, (10 + 10 * run, 5, 35 - 10 * run))) | {"distinct": 1}
+        rows += [("twin, falls", run, a, b, "first", what, n) for what, n in counts.items()]
+    table = long(rows, "arm run player opponent seat measure value").assign(variant="", episode=1)
+    paper = papers.load("jamieson2022")
+    printed = {claim.id: claim for claim in paper.claims if claim.place.get("table") == "7"}
+    cell = printed["jamieson2022/table7/q-50/r"]
+    values = [(20, 10, 70), (60, 10, 30), (19, 10, 71), (40, 11, 49)]  # the first two lie inside
+    cells = [dataclasses.replace(cell, value=dict(zip(OUTCOMES, three))) for three in values]
+    others = [printed[f"jamieson2022/table7/{name}"] for name in ("r/r", "mdet/r", "q-50/points")]
+    row = snapshot_tables.beside_print(
+        table,
+        {"twin": 400, "taught": 2000},
+        dict.fromkeys(games_played, 2000),
+        cells + others,
+        ", falls",
+    )
+    # off by a factor of 4 and of 1: the geometric mean is 2, and one median is at the cap
+    assert row == {
+        "twin": "100",
+        "taught": "> 2,000",
+        "mean factor": "at least 2.0",
+        "cells inside": "2 of 4",
+    }
+    nobody = snapshot_tables.beside_print(table, {"nobody": 1}, {"nobody": 1}, cells)
+    assert set(nobody.values()) == {"-"}
 
 
 def test_players_have_the_names_of_the_paper_and_need_no_snapshots_of_their_own():

@@ -49,6 +49,8 @@ def entries(net):
         (NIM, {"twin": "separate", "alpha": 1.0, "gamma": 0.5}),
         (NIM, {"teacher": "non-deterministic", "learner_seat": "first"}),
         (take_game(extra_turn=True), {"epsilon": 0.5}),
+        # it falls in 300 of the 400 games, to 0
+        (TICTACTOE, {"epsilon": [1.0, 0.0], "epsilon_games": 300, "learner_seat": "first"}),
         (TICTACTOE, LOOP | {"teacher": "non-deterministic"}),
         (TICTACTOE, LOOP | {"ties": "first", "draw_reward": 0.5}),
     ],
@@ -62,6 +64,31 @@ def test_equals_a_dictionary_bit_for_bit(game, settings):
     assert int(session.work.rng[0]) == reference.rng.state
     assert entries(session.net) == reference.q and len(reference.q) > 5
     assert session.net.outcomes.tolist() == reference.outcomes
+
+
+def test_a_ramp_with_equal_ends_is_the_constant_bit_for_bit():
+    constant = trained(300, epsilon=0.3)
+    level = trained(300, epsilon=[0.3, 0.3], epsilon_games=70)
+    falling = trained(300, epsilon=[0.3, 0.0], epsilon_games=70)
+    assert level.net.checksum() == constant.net.checksum() != falling.net.checksum()
+    assert level.work.rng[0] == constant.work.rng[0]
+
+
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        ({"epsilon": [1.0]}, r"one number or \[first, last\]"),
+        ({"epsilon": [1.0, 0.5, 0.0]}, r"one number or \[first, last\]"),
+        ({"epsilon": [1.5, 0.0]}, "between 0 and 1"),
+        ({"epsilon": [1.0, -0.1]}, "between 0 and 1"),
+        ({"epsilon": [1.0, float("nan")]}, "finite"),
+        ({"epsilon": [1.0, "0"]}, "must be a number"),
+        ({"epsilon": [1.0, 0.0], "epsilon_games": 0}, "at least 1"),
+    ],
+)
+def test_a_ramp_that_makes_no_sense_is_refused(wrong, words):
+    with pytest.raises(ValueError, match=words):
+        tabular.Session(TICTACTOE, wrong)
 
 
 @pytest.mark.parametrize(
@@ -100,6 +127,7 @@ def test_the_first_of_equal_values_is_played_without_chance(tmp_path):
 @pytest.mark.parametrize("teacher", tabular.TEACHERS)
 def test_training_goes_on_across_a_checkpoint_with_the_same_bits(teacher):
     settings = {"teacher": teacher, "teacher_games": 100, "snapshots": [50, 130]}
+    settings |= {"epsilon": [0.5, 0.0], "epsilon_games": 200}
     whole, part = trained(300, 3, **settings), trained(60, 3, **settings)
     resumed = tabular.Session(TICTACTOE, settings, seed=3)
     resumed.load_state_dict(part.state_dict())

@@ -23,9 +23,16 @@ class Reference:
         several = len(best) > 1 and ties == "random"
         return best[self.rng.int(len(best))] if several else best[0]
 
+    def epsilon(self):
+        if not isinstance(self.set.epsilon, list):
+            return self.set.epsilon
+        first, last = self.set.epsilon
+        return first + (last - first) * min(self.games / self.set.epsilon_games, 1.0)
+
     def learner(self, owner, s):
         legal = self.game.legal(s).tolist()
-        if self.set.epsilon > 0.0 and self.rng.float() < self.set.epsilon:
+        epsilon = self.epsilon()
+        if epsilon > 0.0 and self.rng.float() < epsilon:
             return legal[self.rng.int(len(legal))]
         values = [self.value(owner, s, a) for a in legal]
         best = [a for a, v in zip(legal, values) if v == max(values)]

@@ -12,7 +12,7 @@ import pytest
 from afterply import games
 from afterply.files import read_json
 from afterply.identity import identity
-from afterply.learners import td
+from afterply.learners import tabular, td
 from afterply.players import optional
 from afterply.studies import golden, records, runs
 from afterply.studies.study import Study
@@ -53,6 +53,17 @@ def test_key_does_not_depend_on_how_a_number_is_written():
     for value in (float("nan"), object(), [float("inf")], {3}):
         with pytest.raises((TypeError, ValueError)):
             records.canonical(value)
+
+
+def test_a_constant_rate_of_exploration_stands_in_keys_as_before_it_could_fall():
+    def in_key(**given):
+        full = records.learner_parameters(tabular, given, 100)
+        return records.parameters_in_key(tabular, full)
+
+    assert in_key() == in_key(epsilon=0.3) == {}
+    assert in_key(epsilon=0.1) == {"epsilon": 0.1}
+    falling = {"epsilon": [1.0, 0.0], "epsilon_games": 20_000}
+    assert in_key(epsilon=(1, 0), epsilon_games=20_000) == falling
 
 
 @pytest.mark.slow

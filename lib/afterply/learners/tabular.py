@@ -17,7 +17,7 @@ from ..kernel.random import seed_from
 from ..networks.table import NONE, QTable, best_value, full, insert
 from ..players import agents
 from . import parameters
-from .parameters import choice, fraction, number, whole
+from .parameters import choice, fraction, number, ramp, whole
 from .session import EPISODES, MOVES, UPDATES, BaseSession
 
 __all__ = ["Session"]
@@ -30,7 +30,8 @@ TEACHERS = ("twin", "deterministic", "non-deterministic", "random", "converged")
 PARAMETERS = {
     "alpha": fraction(0.4, "step size (the paper's learning factor)"),
     "gamma": fraction(0.9, "discount factor"),
-    "epsilon": fraction(0.3, "random move rate of the learning agent, constant"),
+    "epsilon": ramp(0.3, "random move rate of the learner, constant or [first, last]", 0.0, 1.0),
+    "epsilon_games": whole(8_000, "training games in which epsilon goes from first to last", 1),
     "teacher": choice(TEACHERS, "its twin, Min-Max (first or any best), random, a frozen table"),
     "teacher_games": whole(8_000, "training games of the converged teacher, with its own twin", 1),
     "teacher_every": whole(0, "of them between checkpoints that find its convergence; 0: none", 0),
@@ -51,7 +52,7 @@ PARAMETERS = {
 DEFAULTS = parameters.defaults(PARAMETERS)
 Par = namedtuple("Par", parameters.kernel_values(PARAMETERS, DEFAULTS))
 # what a converged teacher has in common with its pupil
-ALIKE = ("alpha", "gamma", "epsilon", "win_reward", "loss_reward", "draw_reward")
+ALIKE = ("alpha", "gamma", "epsilon", "epsilon_games", "win_reward", "loss_reward", "draw_reward")
 ALIKE += ("twin", "initial_q", "last_move", "ties")
 
 TRACE = {  # the decisions of the learning agents in the present game
@@ -89,6 +90,7 @@ def play_game(rules, table, teacher, teacher_table, par, counters, outcomes, wor
     if par.learner_seat_alternate:
         seat = counters[EPISODES] % 2
     kind = agents.GREEDY_FIRST if par.ties_first else agents.GREEDY
+    epsilon = exploration(par, counters[EPISODES])
     while not call_over(rules, work.state):
         if full(table):
             return agents.TABLE_FULL
@@ -97,7 +99,7 @@ def play_game(rules, table, teacher, teacher_table, par, counters, outcomes, wor
         p, n = agents.look_at(rules, work)
         if par.teacher_twin or p == seat:
             owner = np.int64(par.twin_separate and p != seat)
-            policy = agents.Policy(kind, owner, par.epsilon, 0.0)
+            policy = agents.Policy(kind, owner, epsilon, 0.0)
             action = agents.choose(rules, policy, table, work, n)  # lines 7-8
             note(table, trace, owner, work.key, action, p, n)
         else:
@@ -116,6 +118,13 @@ def play_game(rules, table, teacher, teacher_table, par, counters, outcomes, wor
     counters[UPDATES] += trace.length[0]
     work.progress[agents.RUNNING] = 0
     return agents.DONE
+
+
+@kernel
+def exploration(par, games):
+    """Return epsilon after a number of training games. Deviations: D2."""
+    x = min(games / par.epsilon_games, 1.0)
+    return par.epsilon_first + (par.epsilon_last - par.epsilon_first) * x
 
 
 @kernel

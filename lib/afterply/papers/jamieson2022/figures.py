@@ -160,10 +160,10 @@ def strength(studies):
     )
 
 
-def lost_to_teachers(study, arms, title):
-    """Draw how many games learners lose to their own teachers; arms: of a study."""
+def lost_to_teachers(study, arms, title, last=None):
+    """Draw how many games learners lose to their own teachers, at most up to a `last` one."""
     jobs = {arm: study.arms[arm][0].job for arm in arms}
-    lasts = {arm: job.episodes for arm, job in jobs.items()}
+    lasts = {arm: last or job.episodes for arm, job in jobs.items()}
     curves = lost_curves(study.table(), lasts, _games(study, next(iter(jobs))))
     figure, data = figures.learning_curves(
         curves,

@@ -39,6 +39,7 @@ KALAH = {
     "Deterministic Min-Max": 9_000,
     "Fully Converged Q-learning": 12_000,
 }
+LEARNERS = PLAYERS[:2]  # of a tournament: snapshots
 GAMES = [*POINTS, "distinct"]  # what a tournament says of two players
 OUTCOMES = ("learning agent wins", "draws", "teaching agent wins")
 RUNNING = {"player 1 wins": 1, "draws": 0, "player 2 wins": -1}  # lines of Figs. 4 and 5
@@ -253,6 +254,49 @@ def crosstable(table: pd.DataFrame, arm: str, variant: str = "") -> pd.DataFrame
         earned = points(table, arm, seat, variant)
         cells[name] = [show(pd.Series(earned[player].mean())) for player in PLAYERS]
     return cells.rename_axis(index="P1/P2", columns=None)
+
+
+def beside_print(table: pd.DataFrame, printed: dict, caps: dict, claims, named: str = "") -> dict:
+    """Return how near one reading comes to print, in a row: medians, their factor, and cells.
+
+    `printed` and `caps` are N and the cap of each arm, the twin first; names of arms in `table` end
+    with `named`. The factor says by how much the medians miss N, up or down: the geometric mean
+    over arms. `claims` are those of the tournament, see :func:`cells_inside`.
+    """
+    row, off, at_cap = {}, [], False
+    for arm, number in printed.items():
+        row[arm] = summary(table, arm + named, caps[arm])["median"]
+        at_cap |= row[arm].startswith((">", "at least"))
+        reached = select(table, arm=arm + named, measure="convergence_games", opponent="").value
+        off.append(abs(np.log(reached.median() / number)))
+    factor = float(np.exp(np.mean(off)))
+    # where a median is a cap the true one is larger, and so is the factor
+    row["mean factor"] = ("at least " if at_cap else "") + fixed(factor, 1)
+    if np.isnan(factor):  # an arm without runs
+        row["mean factor"] = "-"
+    inside, cells = cells_inside(table, next(iter(printed)) + named, claims)
+    row["cells inside"] = f"{inside} of {cells}" if cells else "-"
+    return row
+
+
+def cells_inside(table: pd.DataFrame, arm: str, claims) -> tuple[int, int]:
+    """Return how many printed cells of a tournament lie within an arm's runs, and of how many.
+
+    Those with a snapshot on a side are counted: no other depends on what was learned. A cell lies
+    within if its wins, draws and losses are each between the least and the most of the runs. Both
+    numbers are 0 if the arm has played no tournament.
+    """
+    played, inside = pairings(table, arm), []
+    for claim in claims if len(played) else ():
+        pair = claim.select["player"], claim.select.get("opponent")
+        of_cell = claim.target and isinstance(claim.value, dict)
+        if not of_cell or not set(pair) & set(LEARNERS):
+            continue
+        ours = played.xs(pair, level=("player", "opponent"))[list(POINTS)]
+        ours = ours.mul(claim.of / ours.sum(axis=1), axis=0)
+        least, most = ours.min(), ours.max()
+        inside.append(all(least[what] <= n <= most[what] for what, n in claim.value.items()))
+    return sum(inside), len(inside)
 
 
 def points(table: pd.DataFrame, arm: str, seat: str = "first", variant: str = "") -> dict:
