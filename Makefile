@@ -16,6 +16,7 @@ INSTALL_ENGINES = $(PY) -m pip install $(PIP_QUIET) --require-hashes --no-deps -
 PYTEST := $(PY) -m pytest --nbval-lax --nbval-current-env --numprocesses=auto --dist=loadfile
 # in a clone: a notebook that was run and saved shows no difference but one's own edits
 FILTER := git config filter.afterply
+SAVED := --FileContentsManager.post_save_hook=afterply.commands.strip.saved
 
 .PHONY: help setup quick reproduce evaluate plan again test test-hidden check lab site docs bench engines oracles golden lock clean
 help: ## Show this list.
@@ -73,7 +74,7 @@ test-hidden: $(READY) ## Tests and notebooks that touch optional engines, as on 
 	@AFTERPLY_HIDE=all $(PYTEST) -m engine tests notebooks
 
 lab: $(READY) ## Open the notebooks in JupyterLab.
-	@JUPYTER_PATH="$(CURDIR)/.venv/share/jupyter$${JUPYTER_PATH:+:$$JUPYTER_PATH}" $(PY) -m jupyter lab notebooks $(LAB)
+	@JUPYTER_PATH="$(CURDIR)/.venv/share/jupyter$${JUPYTER_PATH:+:$$JUPYTER_PATH}" $(PY) -m jupyter lab notebooks $(SAVED) $(LAB)
 
 docs: $(READY) ## How-tos, reference, notebooks and report as one site with a search (a minute) -> reports/site/index.html
 	@$(PY) -m afterply.commands.cli docs

@@ -15,7 +15,7 @@ import pytest
 
 from afterply import commands, games, players
 from afterply.checks import to_install
-from afterply.commands import cli
+from afterply.commands import cli, reproduce
 from afterply.files import data_directory
 from benchmarks import run as bench
 
@@ -66,6 +66,23 @@ def test_players_of_one_name_are_told_apart(capsys, monkeypatch, tmp_path):
     assert status == 0 and all(f" {name} " in ratings for name in ("a/x.npz", "b/x.npz", "random"))
 
 
+def test_players_may_stand_behind_options(capsys):
+    same = [
+        run(capsys, "match", "nim", *words.split())
+        for words in (
+            "random zoo --episodes 2",
+            "--episodes 2 random zoo",
+            "random --episodes 2 zoo",
+        )
+    ]
+    assert same[0][0] == 0 and same[0] == same[1] == same[2]
+    for words, odd in (("match nim random --sed 3", "--sed"), ("play nim x --seat 1", "x")):
+        with pytest.raises(SystemExit, match="2"):
+            cli.main(words.split())
+        command = words.split()[0]
+        assert f"unrecognized: {odd}; see `afterply {command} --help`" in capsys.readouterr().err
+
+
 def test_the_page_of_claims_takes_the_place_of_no_file(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     for name in ("claims", "other.yaml", "other"):  # without an ending; its name is a file's
@@ -105,25 +122,34 @@ COMMANDS = {
     name.strip("_"): getattr(cli, name)
     for name in ("_games", "_play", "_page", "_train", "_match", "_judge", "_league", "_docs")
 }
+BEHIND_MAKE = {
+    name.strip("_"): getattr(reproduce, name)
+    for name in ("_quick", "_reproduce", "_report", "_plan", "again", "_repeat", "_afresh")
+    + ("_evaluate", "_golden", "_notebook")
+}
 
 
-def helped(capsys, words):
+def helped(capsys, words, of=cli):
     with pytest.raises(SystemExit):
-        cli.main([*words.split(), "--help"])
+        of.main([*words.split(), "--help"])
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_says_what_every_parameter_is_and_what_ctrl_c_leaves(capsys, monkeypatch, name):
+@pytest.mark.parametrize(
+    "of, name", [(cli, n) for n in COMMANDS] + [(reproduce, n) for n in BEHIND_MAKE]
+)
+def test_help_says_what_every_parameter_is_and_what_ctrl_c_leaves(capsys, monkeypatch, of, name):
     monkeypatch.setenv("COLUMNS", "100")
-    out, (about, meant) = helped(capsys, name), commands._described(COMMANDS[name])
-    for one in inspect.signature(COMMANDS[name]).parameters.values():
+    command = (COMMANDS if of is cli else BEHIND_MAKE)[name]
+    out, (about, meant) = helped(capsys, name, of), commands._described(command)
+    for one in inspect.signature(command).parameters.values():
         told = meant[one.name]
         assert " ".join(told.split())[:30] in " ".join(out.split()), one.name
-        if one.default not in (one.empty, False, (), None):
+        if one.default not in (one.empty, False, (), None, ""):
             assert f"(default: {one.default})" in " ".join(out.split()) or "default: " in told
-    assert not {*meant} - {"Ctrl-C"} - {*inspect.signature(COMMANDS[name]).parameters}
-    assert about in out and (name == "games" or f"Ctrl-C: {meant['Ctrl-C'][:40]}" in out)
+    assert not {*meant} - {"Ctrl-C"} - {*inspect.signature(command).parameters}
+    assert about in out and (of is reproduce or name == "games" or "Ctrl-C" in meant)
+    assert "Ctrl-C" not in meant or f"Ctrl-C: {meant['Ctrl-C'][:40]}" in out
     assert ("moves at random" in out) == (name in ("play", "match"))
     assert max(map(len, out.splitlines())) <= 100
 

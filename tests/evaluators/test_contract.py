@@ -97,6 +97,7 @@ EVALUATORS = [  # small ones of every kind, their game, a session, the key of th
     (wrapping.Size(), TICTACTOE, LINES, "7ddfd2a920b43f45"),
     (wrapping.Placed(3, games=1), CONNECT4, COLUMN, "36da6734536e54fa"),
     (wrapping.Moves(3, games=1), TICTACTOE, LINES, "cf638866ca97bfbe"),
+    (wrapping.DirectGames(3, games=1), TICTACTOE, LINES, "beff7f81517451c7"),
     (giveaway_points.RecentPoints(), GIVEAWAY, linear, "23a0a63c0d578e4e"),
     (giveaway_points.TrainingPoints(10), GIVEAWAY, linear, "ce258758b0143d9d"),
     (giveaway_points.TestPoints(10, (10, 20)), GIVEAWAY, linear, "dde59701c4c20959"),

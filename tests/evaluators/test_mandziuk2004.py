@@ -276,3 +276,25 @@ def test_finished_learners_are_kept_and_more_are_added(tmp_path, monkeypatch):
         keep({"LL": [None] * 29, "LB": [None] * 30}, computes=True) == 20
     )  # which it makes itself
     assert len(read_npz(tmp_path / "learners.npz")[1]["LL"]) == 10
+
+
+def test_an_own_arm_among_the_histories_has_a_name_its_runs_and_its_interval():
+    values = {("LL", ""): [60.0, 70.0, 80.0, 90.0], ("mine", "LL"): [40.0, 50.0, 66.0]}
+    rows = [
+        (arm, run, episode, "points", value, like)
+        for (arm, like), own in values.items()
+        for run, value in enumerate(own)
+        for episode in (25, 50)
+    ]
+    table = pd.DataFrame(rows, columns=["arm", "run", "episode", "measure", "value", "like"])
+    figure, data = tables.draw_histories(table, ["LL"], "points")
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "8 of 10 learners",
+        "best learner",
+        "mean of all learners",
+        "mine (3 runs), mean and 95% interval",
+    ]
+    own = data[data.arm == "mine"].set_index("episode").loc[25, ["mean", "low", "high"]]
+    assert own.tolist() == pytest.approx(list(mean_interval(values["mine", "LL"])))
+    alone, _ = tables.draw_histories(table[table.like == ""], ["LL"], "points")
+    assert len(alone.legends[0].get_texts()) == 3

@@ -1,10 +1,12 @@
 """Statements: each kind of test decides as it says, and refuses bad files."""
 
 import dataclasses
+import math
 import re
 
 import numpy as np
 import pytest
+from scipy.special import ndtr, ndtri
 
 from afterply import papers
 from afterply.papers import statements
@@ -136,12 +138,12 @@ def test_no_verdict_contradicts_its_interval():
     family = [ABOVE, INSIDE, ORDERED, ordering(paired=True)]
     pair = [{"high": "a", "low": "b", "of": "1"}, {"high": "a", "low": "c", "of": "2"}]
     family += [statement("ordering", *pair, holds_if=how) for how in ("all", "any")]
-    for _ in range(300):
+    for _ in range(60):
         drawn = {}
 
         def values(study, arm, columns, which, drawn=drawn):
-            shift = rng.choice([-1.5, 0.0, 0.5, 1.5])
-            return drawn.setdefault(arm, dict(enumerate(rng.normal(size=6) + shift)))
+            shift = rng.choice([-4.0, 0.0, 0.5, 1.5])
+            return drawn.setdefault(arm, dict(enumerate(rng.normal(size=8) + shift)))
 
         outcomes = judge(family, values)
         levels = statements.holm_levels([p for one in outcomes for p in (one.p_for, one.p_against)])
@@ -302,12 +304,55 @@ def test_the_share_of_runs_above_a_number_is_a_series():
     assert outcome.verdict == HOLDS and outcome.parts[0].seen.effect == 10
 
 
-def test_p_values_stand_on_their_side_of_the_level():
+@pytest.mark.parametrize("p, shown", [(0.0501, "= 0.051"), (0.0499, "= 0.049"), (0.05, "= 0.050")])
+def test_p_values_stand_on_their_side_of_the_level(p, shown):
     """No "p* = 0.050" beside *undecided*."""
-    for target, verdict_, shown in ((0.0251, UNDECIDED, "0.051"), (0.0249, HOLDS, "0.049")):
-        low, high = 0.0, 1.0
-        for _ in range(60):  # the shift at which the p value is the one asked for
-            middle = (low + high) / 2
-            found = outcome(ORDERED, a=moved(middle), b=NEAR)
-            low, high = (middle, high) if found.p_for > target else (low, middle)
-        assert found.verdict == verdict_ and f"p* = {shown})" in found.number
+    assert statements._p(p) == shown
+
+
+def test_added_runs_are_a_stage_and_each_look_pays():
+    """Stages count alike, whatever their size; a further look costs although it brings nothing."""
+    first, added = moved(0.15), [0.3 + 0.1 * value for value in NEAR * 3]
+    one = statement("bound", {"value": "a", "above": 0})
+    two, three = (dataclasses.replace(one, looks=looks) for looks in ([10, 40], [10, 40, 90]))
+    alone, rest = (outcome(one, a=values).p_for for values in (first, added))
+    z = -(ndtri(alone) + ndtri(rest)) / math.sqrt(2)
+    both = first + added
+    assert outcome(two, a=both).p_for == pytest.approx(2 * ndtr(-z))
+    assert outcome(three, a=both).p_for == pytest.approx(3 * ndtr(-z))
+    assert outcome(three, a=first).p_for == pytest.approx(3 * alone)
+    # runs beyond the last look count at none
+    assert outcome(two, a=both + [9.0] * 20).number == outcome(two, a=both).number
+    assert "Tested at 10 and 40 runs, each time" in outcome(two, a=both).sentence
+    # a part may have looks of its own, and its statement still pays for all
+    parts = statement("bound", {"value": "a", "above": 0, "looks": [40]})
+    parts = dataclasses.replace(parts, looks=[10, 40])
+    assert outcome(parts, a=both).p_for == pytest.approx(2 * outcome(one, a=both).p_for)
+
+
+def test_without_more_runs_of_an_arm_there_is_one_stage():
+    looked = dataclasses.replace(ORDERED, looks=[10, 20])
+    found, alone = (outcome(one, a=FAR + moved(0.1), b=NEAR) for one in (looked, ORDERED))
+    assert found.p_for == pytest.approx(2 * alone.p_for)
+    assert "an arm was not extended" in found.sentence
+    assert "not extended" not in outcome(looked, a=FAR + FAR, b=NEAR + NEAR).sentence
+    ordered = {"a": NEAR + NEAR, "b": FAR + FAR, "c": moved(2) + moved(2)}
+    trend = dataclasses.replace(RISING, looks=[10, 20])
+    assert outcome(trend, **ordered).p_for < outcome(RISING, **ordered).p_for ** 0.5
+
+
+def test_what_is_known_of_an_error_stands_beside_the_verdict_or_takes_it():
+    runs = moved(0.4, SKEW)
+    (found,) = judge([BARELY], values := lambda *_: dict(enumerate(runs)))
+    ((_, asked),) = statements.decided(BARELY, found, 1)
+    for error, chance, verdict_, words in (
+        (0.9, 0.001, HOLDS, ""),
+        (1.8, 0.001, HOLDS, "the test errs 1.8 times as often"),
+        (3.0, 0.3, UNDECIDED, "Open: with runs of this shape the test errs 3 times as often"),
+    ):
+        known = {asked.digest: {"error": error, "chance": chance}}
+        (again,) = judge([BARELY], values, known)
+        assert again.verdict == verdict_ and words in again.sentence and again.error == error
+    assert again.kind == statements.UNSAFE and math.isnan(found.error)
+    again = asked.simulated(draws=2_000)
+    assert 0 <= again["error"] < 3 and again["chance"] < 0.05

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import stdtr
 
 from afterply import stats
 from afterply.papers.verdicts import Published, counting_error, runs_for, verdict
@@ -62,9 +63,18 @@ ABOVE, ONE = dict(relation=">"), dict(trainings=1)
         (FOUR, 0.1, 0.36, ONE, "consistent"),
         (FOUR, 0.1, 0.35, ONE, "inconclusive"),
         (FOUR, 4.0, 0.35, ONE, "not reproduced"),
-        # equal runs count as they are; on the margin, although 0.33 - 0.30 > 0.03 in binary
+        # equal runs count as they are; on the margin is neither inside nor beyond, although
+        # 0.33 - 0.30 > 0.03 in binary, and 1.1 - 1 < 0.1 is not
         ([49.0] * 3, 50, 2, {}, "reproduced"),
-        ([0.30] * 3, 0.33, 0.03, {}, "reproduced"),
+        ([0.30] * 3, 0.33, 0.03, {}, "inconclusive"),
+        ([0.31] * 3, 0.33, 0.03, {}, "reproduced"),
+        ([1.1] * 3, 1.0, 0.1, {}, "inconclusive"),
+        ([2.8] * 3, 3.0, 0.2, {}, "inconclusive"),
+        # what stands at its floor agrees with what is printed within the margin of it
+        ([100.0] * 3, 150, 100, {"floor": 100}, "reproduced"),
+        ([100.0, 100.0, 130.0], 300, 100, {"floor": 100, "trainings": 1}, "not reproduced"),
+        ([100.0, 100.0, 400.0], 310, 100, {"floor": 100, "trainings": 1}, "inconclusive"),
+        ([100.0, 100.0, 400.0], 310, 100, {"floor": 50, "trainings": 1}, "consistent"),
         # what the printed precision can tell: a difference far beyond both is still seen
         ([10.0, 12.0, 11.0], 49, 2, WIDE, "not reproduced"),
         ([62.0, 61.0, 60.5, 62.0], 49, 2, WIDE, "inconclusive"),
@@ -110,6 +120,18 @@ def test_labels_worked_out_by_hand(ours, published, margin, how, label):
 def test_runs_needed_and_words(ours, published, how, label, needed, words):
     result = verdict(ours, published, 2.0, **how)
     assert (result.label, result.runs_needed) == (label, needed) and words in result.explanation
+
+
+def test_how_surprising_a_consistent_value_is_and_what_stands_at_its_floor():
+    # t of 3.5 over spread sqrt(1 + 1/4), three degrees of freedom
+    found = verdict(FOUR, 3.5, 1.0, **ONE)
+    assert found.surprise == pytest.approx(2 * stdtr(3, -3.5 / math.sqrt(1.25)))
+    assert found.explanation.endswith(f"by chance: p = {found.surprise:.2f}")
+    assert math.isnan(verdict(FOUR / 10, 0.1, 1.0, **ONE).surprise)
+    text = verdict([100.0, 100.0, 130.0], 150, 100, floor=100).explanation
+    assert "2 of 3 runs stand at the floor of 100 and may lie lower" in text
+    text = verdict([100.0, 90.0, 95.0], 95, 20, cap=100).explanation
+    assert "1 of 3 runs stand at the cap of 100 and may lie higher" in text
 
 
 def test_degrees_of_freedom():

@@ -24,7 +24,10 @@ statements:
 """
 RUNS = "arm,run,metric,value\n" + "".join(
     f"{arm},{run},acc,{value}\n"
-    for arm, values in {"new": (93.0, 93.2, 93.05), "old": (91.0, 91.2, 90.9)}.items()
+    for arm, values in {
+        "new": (93.0, 93.2, 93.05, 93.1, 93.15),
+        "old": (91.0, 91.2, 90.9, 91.1, 91.05),
+    }.items()
     for run, value in enumerate(values)
 )
 
@@ -42,6 +45,17 @@ def files(tmp_path):
     return write
 
 
+def test_added_runs_are_judged_by_their_looks(files):
+    """Three runs of each, then two: said beforehand, each look pays."""
+    once, twice = (
+        judge(*files("    test: ordering\n", f"    test: ordering\n{looks}")).table.iloc[0]
+        for looks in ("", "    looks: [3, 5]\n")
+    )
+    assert once.verdict == "holds" and twice.verdict == "undecided" and "p* = 0.0" in once.ours
+    with pytest.raises(ValueError, match=r"looks are \[5, 3\]; they are growing numbers of runs"):
+        judge(*files("    test: ordering\n", "    test: ordering\n    looks: [5, 3]\n"))
+
+
 def test_verdicts_gaps_and_the_page(files, capsys):
     claims, runs = files()
     found = judge(claims, runs)
@@ -49,7 +63,7 @@ def test_verdicts_gaps_and_the_page(files, capsys):
     expected = {"better": "holds", "nine": "does not hold"}
     expected |= {"own/acc": "reproduced", "own/gone": "not run"}
     assert verdicts == expected
-    assert "no acc of the arm lost" in repr(found) and found.there == "3 of new, acc; 3 of old, acc"
+    assert "no acc of the arm lost" in repr(found) and found.there == "5 of new, acc; 5 of old, acc"
     halves = [half for _, half in pd.read_csv(runs).groupby("arm")]
     assert judge(claims, *halves).table.equals(found.table)
     later = pd.read_csv(runs).assign(episode=2)
@@ -106,7 +120,7 @@ def test_all_slips_are_told_at_once_those_of_entries_of_rules_and_of_tables(file
         "statement better: place is missing",
         "statement nine: says is missing",
         "own.csv, line 3: arm new, run 1, measure acc, value high",
-        "own.csv, line 6: arm old, run 1",
+        "own.csv, line 8: arm old, run 1",
     ):
         assert part in said, said
 

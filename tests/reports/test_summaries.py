@@ -53,6 +53,31 @@ def test_an_effect_has_a_word_and_all_intervals_hold_together():
     alone = summaries.effects(table, turned, margin=12).iloc[0]
     assert alone.verdict == "harms" and alone.effect == -60.0
     assert -60.0 - alone.low < 60.0 - found.low["none"]  # one interval is narrower than four
+    assert summaries.cells_of(found.reset_index())["a, none"][:2] == ("helps", 60.0)
+
+
+def test_at_the_ceiling_nothing_is_said_of_a_part_and_a_small_gain_is_one():
+    values = {"all": [95.0, 96.0, 97.0], "near": [93.0, 93.0, 93.1], "far": [89.0, 89.0, 89.1]}
+    rows = [(arm, k, 9, "m", v) for arm, own in values.items() for k, v in enumerate(own)]
+    table = pd.DataFrame(rows, columns=["arm", "run", "episode", "measure", "value"])
+    pairs = {("a", arm): ("all", arm, {"measure": "m"}, 100.0) for arm in ("near", "far", "all")}
+    found = summaries.effects(table, pairs, margin=10).set_index("column")
+    # 95% and more against 89%: the best lies further than 10 from the second
+    words = {"near": "both at the ceiling", "far": "helps", "all": "both at the ceiling"}
+    assert found.verdict.to_dict() == words
+    # where 100 is no best there is no ceiling; a gain is one within the margin, too
+    found = summaries.effects(table, pairs, margin=40, unbounded=["a"]).set_index("column")
+    words = {"near": "no difference", "far": "helps", "all": "no difference"}
+    assert found.verdict.to_dict() == words and found.high["far"] < 40
+
+
+def test_an_own_arm_that_is_short_stands_beside_no_whole_training(table):
+    own = table[(table.arm == "x") & (table.measure == "win_rate")].assign(arm="mine", like="x")
+    both = pd.concat([table.assign(like=""), own], ignore_index=True)
+    assert set(summaries.finals(both).arm) == {"x", "y", "mine"}
+    short = both[(both.arm != "mine") | (both.episode < 10)]
+    assert set(summaries.finals(short).arm) == {"x", "y"}
+    assert summaries.finals(short).drop(columns="like").equals(summaries.finals(table))
 
 
 def test_last_values_and_finals_are_those_of_the_last_episode(table):

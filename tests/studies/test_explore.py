@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 
 import pytest
 import yaml
@@ -12,6 +13,7 @@ from afterply.results import LIKE, select
 from afterply.studies import Study, explore, opened
 from afterply.studies.profiles import changes_of
 from afterply.studies.records import Records
+from afterply.studies.runs import Limit
 from small_studies import SMALL, TUPLES, Weights, record_file
 
 NAME = "10_tictactoe"
@@ -67,15 +69,24 @@ def test_recorded_shows_the_records_and_trains_nothing(place):
 
 
 @pytest.mark.slow
-def test_an_own_arm_is_drawn_beside_the_recorded_ones_and_nothing_else_moves(place, capsys):
+def test_an_own_arm_is_drawn_beside_the_recorded_ones_and_nothing_else_moves(
+    place, capsys, monkeypatch
+):
     before = all_files(place)
     study = explored({"lambda_": 0.5})
     (own,) = study.own
     assert own.name == "mine: lambda_=0.5" and own.like == "FARL" and len(own.runs) == 3
     said = capsys.readouterr().out
-    assert "mine: lambda_=0.5 against FARL (3 and 3 runs" in said
+    of = "mine: lambda_=0.5 less the recorded tiny / FARL (3 and 3 runs, 95% intervals):"
+    assert said.count(of) == 1
     assert re.search(r"mass: after 400 games [+-]", said) and "mean of 3 checkpoints" in said
-    rows = study.table()
+    rows, other = study.table(), Study("other", study.setup, SMALL | VALUES)
+    for cell, times in ((0, 0), (1, 1)):  # in the cell that said it, and in a later one
+        monkeypatch.setattr(sys.modules[Study.__module__], "cell", lambda cell=cell: cell)
+        other.show(None, rows, "A figure of two studies.")
+        assert capsys.readouterr().out.count(of) == times
+    other.show(None, rows[rows.arm != own.name], "A figure without it.")
+    assert of not in capsys.readouterr().out
     mine = rows[rows[LIKE] == "FARL"]
     assert set(mine.arm) == {own.name} and set(mine.run) == {0, 1, 2}
     assert set(mine.episode) == {150, 300, 400}
@@ -89,16 +100,33 @@ def test_an_own_arm_is_drawn_beside_the_recorded_ones_and_nothing_else_moves(pla
     assert again.table().equals(rows)
 
 
-def test_what_two_minutes_do_not_reach_goes_on_with_the_next_run_of_the_cells(place, monkeypatch):
+def test_what_two_minutes_do_not_reach_goes_on_with_the_next_run_of_the_cells(
+    place, monkeypatch, capsys
+):
     whole = explored({"lambda_": 0.5, "name": "whole"})
     whole.table()
-    seconds = iter([0.0, float("inf")])
-    monkeypatch.setattr(explore, "_seconds", lambda *_: next(seconds) or 1e-9)
+    limits = iter([Limit(0.0), Limit()])
+    monkeypatch.setattr(explore, "_limit", lambda *_: next(limits))
     first = explored({"lambda_": 0.5, "runs": 2})
     assert first.table().query("like == 'FARL'").empty, "it has come to no checkpoint"
+    said = capsys.readouterr().out
+    assert "mine: lambda_=0.5 is not drawn yet: FARL was first measured after 150 games" in said
+    assert "and it is at 1. Run the cells again, and it goes on" in said
     assert all(run.job.key not in run.records for run in first.own[0].runs)
     second = explored({"lambda_": 0.5, "runs": 2})
     assert set(second.table().query("like == 'FARL'").episode) == {150, 300, 400}
+
+
+def test_a_run_goes_on_to_its_first_point_but_not_for_ever(place, monkeypatch):
+    """A busy machine would otherwise train for two minutes and draw nothing."""
+    monkeypatch.setattr(explore, "MINUTES", 1e-6)
+    (own,) = explored({"lambda_": 0.5, "runs": 2}).own
+    at = [explore._episode(run.job) for run in own.runs]
+    assert min(at) >= 150, "the recorded arm was first measured there"
+    (own,) = explored({"lambda_": 0.5, "runs": 2, "minutes": 0.01}).own
+    assert explore._limit(explored({}), own, 1) == Limit(0.3), "who says a time means it"
+    limit = Limit(2.0, first=150, until_first=5.0)
+    assert not limit.is_over(4.0, 149) and limit.is_over(4.0, 150) and limit.is_over(5.0, 149)
 
 
 def test_only_checkpoints_that_all_own_runs_have_are_shown(place):

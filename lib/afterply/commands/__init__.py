@@ -133,7 +133,8 @@ def _understood(program, functions, words, more):
     """Return the name of a command, its function, and what it is given."""
     # parameters with a default are options, False is a switch, one with () may be repeated
     layout = {"formatter_class": argparse.RawDescriptionHelpFormatter}
-    parser = argparse.ArgumentParser(program, **layout)
+    about = f"`{program} COMMAND --help` says what a command does and takes."
+    parser = argparse.ArgumentParser(program, description=about, **layout)
     version = f"afterply {sys.modules['afterply'].__version__}"
     parser.add_argument("--version", action="version", version=version)
     known = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -160,8 +161,15 @@ def _understood(program, functions, words, more):
                 kind = str if one.default is None else type(one.default)
                 told = _with_default(meant.get(one.name, ""), one.default)
                 command.add_argument(f"--{one.name}", type=kind, default=one.default, help=told)
-    given = vars(parser.parse_args(words))
+    found, rest = parser.parse_known_args(words)
+    given = vars(found)
     name = given.pop("command")
+    taken = inspect.signature(commands[name]).parameters.values()
+    several = [one.name for one in taken if one.kind == one.VAR_POSITIONAL]
+    if odd := [word for word in rest if not several or word.startswith("-")]:
+        parser.error(f"unrecognized: {' '.join(odd)}; see `{program} {name} --help`")
+    for one in several:  # argparse takes none of them that stand behind an option
+        given[one] = [*given[one], *rest]
     bound = inspect.signature(commands[name]).bind_partial()
     bound.arguments |= given
     return name, commands[name], bound
@@ -192,6 +200,6 @@ def _described(function) -> tuple[str, dict]:
 
 def _with_default(text: str, default) -> str:
     """Return the help of an option, with its default unless the text already names it."""
-    if default is None or "default" in text:
+    if default in (None, "") or "default" in text:
         return text
     return f"{text} (default: {default})".strip()

@@ -19,11 +19,15 @@ USAGE = (
 def again(what, switch="", runs="") -> int:
     """Make a recorded run again, or each of an arm, and compare all numbers with the record.
 
-    WHAT is STUDY/ARM/RUN or STUDY/ARM, such as connect4/FARL/3. With --switch "alpha=0.5, tc=id"
-    the arm is trained with these parameters and fresh seeds instead, --runs times (default: as
-    often as it is recorded if that takes minutes, else three times), and the verdicts that rest on
-    it stand beside the old ones. Nothing is recorded; a figure goes into reports/mine. The exit
-    status is 1 if something differs from the record.
+    With --switch the arm is trained with other parameters and fresh seeds instead, and the verdicts
+    that rest on it stand beside the old ones. Nothing is recorded; a figure goes into reports/mine.
+    The exit status is 1 if something differs from the record.
+
+    what: STUDY/ARM/RUN, such as connect4/FARL/3, or STUDY/ARM, as each row of the report names it
+    switch: parameters of the learner, such as "alpha=0.5, tc=id" (default: none)
+    runs: how many trainings --switch makes; default: as many as are recorded if that takes minutes,
+        else three
+    Ctrl-C: Records and report are as they were, and the same command goes on.
     """
     if not what.strip():
         raise ValueError(USAGE)

@@ -40,6 +40,9 @@ def _game(word: str):
 def _games(*names):
     """List the games, or describe some of them.
 
+    The list says for how many players each is, whether it has a published agent (zoo) and opponents
+    of graded strength (ladder), and how many actions.
+
     names: games to describe, such as hex, hex:size=5 or a file of yours, mine.py; default: a list
         of all
     """
@@ -130,7 +133,8 @@ def _train(
 
     game: such as connect4, hex:size=5 (`afterply games` lists them), or a file of yours, mine.py,
         with mine.py:NAME if it holds several games
-    learner: what learns: td, sarsa, tabular, ..., or one of yours, learner.py:NAME
+    learner: what learns: td, sarsa, tabular, td_wrapped, td_search, or one of yours,
+        learner.py:NAME
     episodes: how many games to play; default: the game's usual number, or as --minutes says
     minutes: limit by the clock, in minutes; default: none
     set: a parameter of the learner, as alpha=0.5, or alpha=1,0.5 from first to last; may be
@@ -186,10 +190,11 @@ def _told_apart(words) -> list[str]:
 def _judge(claims, *runs, out=None):
     """Judge the claims of a paper by tables of runs, in any field of research.
 
-    A claims file is as those in data/papers, most of which may be left out.
+    A claims file says what is claimed, and what must be compared: ten lines are enough, as in
+    notebooks/04_your_own_paper.ipynb.
 
     claims: the file of claims, in YAML
-    runs: CSV files with the columns arm, run, metric, value; without any the claims are checked
+    runs: CSV files with the columns arm, run, measure, value; without any the claims are checked
     out: the folder for the page; default: one beside the claims that has their name
     Ctrl-C: No page was written.
     """
@@ -209,7 +214,7 @@ def _league(folder, game="tictactoe", episodes=2, seconds=5.0, megabytes=2000, s
     process of its own. That is no sandbox: run it where the code of others may run. Who is late
     twice loses all matches that are left. The page is FOLDER/league.html.
 
-    folder: holds a .py file for each player; others begin with _
+    folder: holds a .py file for each player; files whose names begin with _ are none
     game: such as tictactoe, hex:size=4, or a file of yours, mine.py
     episodes: matches for each start position and seating
     seconds: limit of a move, in seconds

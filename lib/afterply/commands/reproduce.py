@@ -150,7 +150,12 @@ def _again(studies, num, seed, limit, confirm=False) -> list[str]:
 
 
 def _quick(*names) -> int:
-    """Make everything from nothing at reduced scale: all notebooks, or the named ones."""
+    """Make everything from nothing at reduced scale: all notebooks, or the named ones.
+
+    It takes about five minutes on two cores. Pages and executed notebooks go to reports/quick.
+
+    names: notebooks by how their names begin, such as 12_connect4, or 1 for 10 to 19; default: all
+    """
     from .execute import Log, run_all
 
     began, paths, target = time.monotonic(), find(names), reports_directory() / QUICK
@@ -167,7 +172,14 @@ def _reproduce(*names, repeats=REPEATS) -> int:
     """Make the report at the papers' full parameters; repeat some of the recorded runs.
 
     Pages and executed notebooks are made in a folder of their own. Of reports/paper only what came
-    out otherwise is replaced, at the end, and this is said before. Records are added for BUDGET.
+    out otherwise is replaced, at the end, and this is said before. The environment variable BUDGET,
+    CPU minutes or "all" (default: 0), lets it train what is missing and add it to the records; with
+    RECORDS=ignore every recorded run is made again.
+
+    names: notebooks by how their names begin, such as 12_connect4, or 1 for 10 to 19; default: all
+    repeats: how many recorded runs are made again and compared bit for bit, each of at most 20 CPU
+        seconds
+    Ctrl-C: Finished runs are kept, and no page has changed. The same command goes on.
     """
     from .execute import Log, run_all
 
@@ -295,7 +307,12 @@ def _report() -> int:
 
 
 def _plan(*names) -> int:
-    """Print what is recorded and what is missing, with CPU times."""
+    """Print what is recorded and what is missing, with CPU times.
+
+    It trains nothing, and is done in seconds.
+
+    names: notebooks by how their names begin, such as 12_connect4, or 1 for 10 to 19; default: all
+    """
     studies, notes = collect(find(names))
     print("\n".join(plan_lines(studies)))
     return 1 if notes else 0
@@ -304,9 +321,15 @@ def _plan(*names) -> int:
 def _repeat(*names, runs=REPEATS, seconds=REPEAT_SECONDS, seed=0, confirm=False) -> int:
     """Make recorded runs of notebooks again, and compare bit for bit.
 
-    They are drawn among those that took at most --seconds of CPU time, by --seed (0: the clock).
-    With --confirm they are the cheapest of those that the present sources are not known to give,
-    and each record whose numbers come out says so.
+    They are drawn at random, some of each paper. The exit status is 1 if one differs.
+
+    names: notebooks by how their names begin, such as 12_connect4, or 1 for 10 to 19; default: all
+    runs: how many
+    seconds: the most CPU seconds that one of them took when it was recorded
+    seed: a whole number that says which are drawn (default: 0, which is the clock)
+    confirm: take the cheapest of those that the present sources are not known to give, and write
+        into each record whose numbers come out that they did
+    Ctrl-C: No record has changed.
     """
     studies, _ = collect(find(names))
     said = _again(studies, runs, seed or int(time.time()), seconds, confirm)
@@ -317,9 +340,16 @@ def _repeat(*names, runs=REPEATS, seconds=REPEAT_SECONDS, seed=0, confirm=False)
 def _afresh(name, study, *arms, result=(), evaluator=(), runs=10) -> int:
     """Train arms of a study in a notebook with seeds that no record has; print means of results.
 
-    Nothing is recorded. Beside each mean is that of the recorded runs. With --evaluator only these
-    evaluators measure the new runs; without --result, a text as it is printed, all are printed.
-    --result and --evaluator may be repeated.
+    Nothing is recorded. Beside each mean is that of the recorded runs.
+
+    name: the notebook, such as 10_tictactoe
+    study: one that it declares, such as tictactoe
+    arms: of that study, such as FARL no-FARL
+    result: print only this result, in the words in which it is printed; may be repeated (default:
+        all)
+    evaluator: measure the new runs by this evaluator only; may be repeated (default: all)
+    runs: how many trainings of each arm
+    Ctrl-C: Nothing of it is kept.
     """
     for arm in arms:  # each in a study of its own
         found = {one.name: one for one in collect(find([name]))[0]}
@@ -338,7 +368,13 @@ def _afresh(name, study, *arms, result=(), evaluator=(), runs=10) -> int:
 
 
 def _evaluate(*rows) -> int:
-    """Execute the table of data/evaluate.yaml, or some rows of it, and say what came out."""
+    """Execute the table of data/evaluate.yaml, or some rows of it, and say what came out.
+
+    That is the artifact appendix: claims, commands, what must come out. All rows take a quarter of
+    an hour on two cores. The page is reports/evaluate/evaluation.md.
+
+    rows: the id of each, such as rules (default: all)
+    """
     from .evaluate import evaluate
 
     return evaluate(rows)
@@ -347,7 +383,11 @@ def _evaluate(*rows) -> int:
 def _golden(write=False) -> int:
     """Check golden runs and playthroughs, or write them, and what follows from the declarations.
 
-    That is the sources in the record files, and what the studies declare in those of the profile.
+    Golden runs are short trainings, and playthroughs single games, whose numbers are kept in
+    data/golden.json and data/playthroughs.json: they fail when a number moves.
+
+    write: write both as they come out now, the sources that the record files name, and what the
+        studies declare in data/profiles/paper; raise the version of what changed first
     """
     studies, _ = collect(find())
     if write:
@@ -363,10 +403,17 @@ def _golden(write=False) -> int:
 
 
 def _notebook(name, *parameters, profile=QUICK) -> int:
-    """Run one notebook, with parameters ``name=value`` on top of the profile's.
+    """Run one notebook, with parameters on top of those of its first cell.
 
     Its executed copy is reports/quick/NAME.ipynb, of any other profile reports/mine/NAME.ipynb. No
     page and no record changes: what has no record is missing in it.
+
+    name: how the notebook's name begins, such as 10_tictactoe, or a file of yours
+    parameters: each NAME=VALUE, such as mine='{lambda_: 0.5}', an arm of your own (with --profile
+        recorded)
+    profile: quick (everything from nothing at reduced scale), recorded (from the records, with
+        arms of your own) or paper (as published) (default: quick)
+    Ctrl-C: Nothing that is published has changed.
     """
     from .execute import Log, run_all
 

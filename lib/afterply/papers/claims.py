@@ -18,6 +18,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Literal, Required, TypedDict, Union, get_args, get_origin, get_type_hints
@@ -80,6 +81,11 @@ class Claim:
     timed: dict | None = None  # what a printed time is of
     readings: tuple = field(default=(), metadata=DERIVED)  # arms that read a silent point otherwise
     trainings: int | None = None  # behind a value without a printed error (default: the paper's)
+    shared: int = (
+        0  # runs in a row that share their opponents: groups are independent (the paper's)
+    )
+    floor: float | None = None  # the least that a run can be seen to have
+    cap: float | None = None  # and the most
     former: tuple = field(default=(), metadata=DERIVED)  # verdicts before a change, and why
 
     @property
@@ -145,6 +151,7 @@ class Statement:
     figure: str = ""  # name of the figure that shows it
     holds_if: Literal["all", "most", "any"] = "all"  # of its parts hold
     shared: int = 0  # runs in a row that share their opponents: such groups are independent
+    looks: list = field(default_factory=list)  # numbers of runs at which it was or will be tested
     former: tuple = field(default=(), metadata=DERIVED)  # verdicts before a change, and why
 
     @property
@@ -205,10 +212,6 @@ class Reading:
 
     def answer(self, claim) -> dict:
         """Return which arm and columns answer a claim in this reading."""
-        columns = dict(claim.select)
-        for other in self.select:
-            if other.get("where", {}).items() <= claim.select.items():
-                columns |= other["by"]
         return {
             "reading": self.id,
             "says": self.says,
@@ -216,8 +219,16 @@ class Reading:
             "one_training": claim.arm in self.one_training,
             "study": self.study or self.of,
             "arm": self.arms[claim.arm],
-            "select": columns,
+            "select": self.columns(claim.select),
         }
+
+    def columns(self, select) -> dict:
+        """Return the columns of this reading for those of the text's."""
+        columns = dict(select)
+        for other in self.select:
+            if other.get("where", {}).items() <= select.items():
+                columns |= other["by"]
+        return columns
 
 
 @dataclass(frozen=True)
@@ -259,6 +270,7 @@ class Paper:
     readings: list[Reading] = field(default_factory=list)
     statements_written: str = "after the runs"  # when the tests of the statements were
     trainings: int | None = None  # behind a value without a printed error
+    shared: int = 0  # of its claims: runs in a row that share their opponents
     no_reading: list[NoReading] = field(default_factory=list)
     margins: dict[str, Rule] = field(default_factory=dict)  # of units that margins.yaml lacks
 
@@ -277,6 +289,42 @@ class Paper:
             if "table" in claim.place:
                 places.setdefault(claim.place["table"], []).append(claim.place)
         return {name: self.tables.get(name, Table()).completed(p) for name, p in places.items()}
+
+    def in_program(self, statement: Statement) -> Statement | None:
+        """Return a statement about the runs "as the original software"; None if some have no such.
+
+        A series may say which runs these are (`program`); else a reading says it, as for claims.
+        """
+        parts = [self._part_in_program(part) for part in statement.parts]
+        return None if None in parts else replace(statement, parts=parts, looks=[])
+
+    def _part_in_program(self, part):
+        found = {name: one for name, one in part.items() if name != "looks"}
+        for name, one in part.items():
+            if name == "rising":
+                found[name] = [*map(self._series_in_program, one)]
+                if None in found[name]:
+                    return None
+            elif isinstance(one, dict):
+                found[name] = self._series_in_program(one)
+                if found[name] is None:
+                    return None
+        return found
+
+    def _series_in_program(self, one):
+        if "program" in one:
+            return {name: of for name, of in one.items() if name != "program"} | one["program"]
+        there = [r for r in self.readings if r.software and r.of == one["study"]]
+        there = [r for r in there if one["arm"] in r.arms]
+        less = self._series_in_program(one["less"]) if "less" in one else {}
+        if not there or less is None:
+            return None
+        (reading, *_) = there
+        where = {"study": reading.study or reading.of, "arm": reading.arms[one["arm"]]}
+        found = one | where | {"select": reading.columns(one["select"])}
+        if "converged" in one:
+            found["converged"] = reading.columns(one["converged"])
+        return found | ({"less": less} if less else {})
 
     def reading(self, name: str) -> Reading:
         """Return a reading by its id; raises KeyError if there is none."""
@@ -464,6 +512,8 @@ def _check_statement(statement, where: str) -> None:
         raise ValueError(f"{where}: {ONE_PLACE}, not {statement.place}")
     if not statement.parts:
         raise ValueError(f"{where}: parts is empty; a statement has at least one")
+    for looks in (statement.looks, *(part.get("looks", []) for part in statement.parts)):
+        _check_looks(looks, statement.shared or 1, where)
     for part in statement.parts:
         read_entry(PARTS[statement.test], part, f"{where}, a part")
         if statement.test not in CAPPED and any("converged" in one for one in series(part)):
@@ -474,6 +524,13 @@ def _check_statement(statement, where: str) -> None:
             raise ValueError(f"{where}: a part needs {' or '.join(names)}, a number")
 
 
+def _check_looks(looks, shared, where):
+    wrong = any(not isinstance(number, int) or number < 1 or number % shared for number in looks)
+    if wrong or any(low >= high for low, high in pairwise(looks)):
+        whole = f", each a multiple of shared ({shared})" if shared > 1 else ""
+        raise ValueError(f"{where}: looks are {looks}; they are growing numbers of runs{whole}")
+
+
 def _derived(claim, paper, rule, changes):
     # the fields that follow from the rest of the file, the rule of the unit, and what was changed
     return replace(
@@ -481,6 +538,7 @@ def _derived(claim, paper, rule, changes):
         printed=claim.printed or str(claim.value),
         margin=margin(rule, claim.value, claim.of),
         trainings=claim.trainings or paper.trainings,
+        shared=claim.shared or paper.shared,
         readings=tuple(r.answer(claim) for r in paper.readings if r.speaks_of(claim)),
         why=next((entry["why"] for entry in paper.no_reading if _names(entry, claim)), None),
         former=_former(claim.id, changes),

@@ -26,27 +26,31 @@ conjunctions; Page (1963), ordered hypotheses; Welch (1947), the t test with two
 
 import math
 import re
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
 from typing import Literal, Required, TypedDict
 
 import numpy as np
 import pandas as pd
 import scipy
-from scipy.special import stdtr
 
-from ..results import in_words
-from ..stats import finite_runs, plain, t_quantile, together
+from ..results import in_percent, in_words
+from ..stats import plain, together
+from .errors import Asked
+from .tests_of_means import ANYTHING, Arms, Difference, Joined, Mean, Test, joined_p, least_p
 from .verdicts import MIN_RUNS, NOT_RUN, runs_for
 
 LEVEL = 0.05
 HOLDS, DOES_NOT_HOLD, UNDECIDED = "holds", "does not hold", "undecided"
-TOO_FEW, HOPELESS = "too few runs", "no number of runs"  # kinds of undecided
+# kinds of undecided
+TOO_FEW, HOPELESS, UNSAFE = "too few runs", "no number of runs", "the test errs too often"
+TOLERATED = 1.1  # times its level a test may err
 PERCENT = "percent"  # the unit that is written beside each number
 COMBINE = {None: "mean", "largest": "max", "smallest": "min"}
 CAPPED = ("ordering", "trend")  # kinds of test whose series may name `converged`
 ENDS = {"range": ("from", "to"), "bound": ("above", "below")}  # of which a part needs one
 LEAST_TREND = 3  # series: with two a trend is an ordering
+LEAST_STAGE = 2  # runs of an arm, before added runs are a stage
 
 # `select` as `afterply.results.select` takes it
 _NAMES = {"study": Required[str], "arm": Required[str], "select": Required[dict]}
@@ -57,6 +61,8 @@ _SERIES = _NAMES | {
     "over": float,  # a run counts 100 if its value is above, else 0: the percentage of such runs
     "history": _EXTREME,  # of a run's values, in the place of the last one
     "group": _EXTREME,  # of the runs that share opponents, in the place of their mean
+    "within": list,  # the ends of what values can be; default: of a measure in percent 0 and 100
+    "program": TypedDict("Program", _NAMES),  # what answers in the reading as the authors' program
 }
 Series = TypedDict("Series", _SERIES, total=False)
 _OWN = {
@@ -65,9 +71,10 @@ _OWN = {
     "bound": {"value": Required[Series], "above": float, "below": float},
     "trend": {"rising": Required[list[Series]]},
 }
+_OF_ALL = {"of": str, "unit": str, "paired": bool, "looks": list}
+_OF_ALL |= {"ideal": float | list}  # from which the margin is counted: `margins`
 PARTS = {  # kind of test -> what a part of a statement holds
-    kind: TypedDict("Part", {"of": str, "unit": str, "paired": bool} | own, total=False)
-    for kind, own in _OWN.items()
+    kind: TypedDict("Part", _OF_ALL | own, total=False) for kind, own in _OWN.items()
 }
 
 
@@ -82,17 +89,39 @@ class Outcome:
     p_against: float = math.nan
     parts: tuple = ()
     level: float = math.nan  # of the interval in `number`, 0..1
-    kind: str = ""  # of an undecided one: TOO_FEW or HOPELESS
+    kind: str = ""  # of an undecided one: TOO_FEW, HOPELESS or UNSAFE
+    error: float = math.nan  # of its tests with runs of this shape, in levels, where it is known
+    asked: str = ""  # of what `number` says, in words
 
 
-def judge(statements, values):
-    """Return the Outcome of each; values: (study, arm, columns, which) -> {run: value}."""
+def judge(statements, values, known=None):
+    """Return the Outcome of each; values: (study, arm, columns, which) -> {run: value}.
+
+    known: what was simulated of the errors of tests, of :func:`afterply.papers.errors.known`.
+    """
     outcomes = [_try(statement, values) for statement in statements]
     # one that has no runs yet counts as well: no verdict may change when they come
     p_values = [(o.p_for, o.p_against) if o.parts else (1.0, 1.0) for o in outcomes]
     levels = holm_levels([p for both in p_values for p in both])
     tests = zip(statements, outcomes, levels[::2], levels[1::2], strict=True)
-    return [_decided(*test) if test[1].parts else test[1] for test in tests]
+    return [
+        _decided(*test, len(statements), known or {}) if test[1].parts else test[1]
+        for test in tests
+    ]
+
+
+def in_both(paper, values, known=None) -> list:
+    """Return for each statement of a paper its Outcome as the text is read, and in the program.
+
+    The second is None where not all of its runs have counterparts "as the original software". Each
+    reading is corrected by itself.
+    """
+    others = [paper.in_program(statement) for statement in paper.statements]
+    found = iter(judge([one for one in others if one], values, known))
+    texts = judge(paper.statements, values, known)
+    return [
+        (text, next(found) if other else None) for text, other in zip(texts, others, strict=True)
+    ]
 
 
 def holm_levels(p_values) -> list:
@@ -118,7 +147,9 @@ def _try(statement, values):
                 where = f"arm {one['arm']}, study {one['study']}"
                 text += f" of {in_words(one['select'])}, {where}."
                 return Outcome(NOT_RUN, "", text)
-        parts.append(tried(part, found))
+        # in groups, if these are the units
+        looks = [number // (statement.shared or 1) for number in part.get("looks", statement.looks)]
+        parts.append(tried(part, found, looks, max(1, len(statement.looks))))
     needed = statement.needed
     fail = len(parts) - needed + 1  # parts that fail if the statement is false
     p_for = fail * sorted(part.p_for for part in parts)[needed - 1]
@@ -139,19 +170,37 @@ def _runs(one, values, shared):
     if shared:  # groups of runs that share their opponents count as one run each
         groups = found.groupby(found.index // shared)
         found = groups.agg(COMBINE[one.get("group")])[groups.size() == shared]
+    within = tuple(map(float, one.get("within", ()))) or _possible(one)
     if "converged" not in one:
-        return Runs(found)
+        return Runs(found, within=within)
     reached = named(one | {"select": one["converged"]}).reindex(found.index).fillna(0)
-    return Runs(found, frozenset(found.index[reached == 0]))
+    return Runs(found, frozenset(found.index[reached == 0]), within)
 
 
-def _decided(statement, outcome, level_for, level_against):
+def _possible(one):
+    # the ends of what the values of a series can be
+    if "over" in one:
+        return 0.0, 100.0
+    low, high = (0.0, 100.0) if in_percent(one["select"]["measure"]) else ANYTHING
+    if "less" not in one:
+        return low, high
+    less = _possible(one["less"])
+    return low - less[1], high - less[0]
+
+
+def _decided(statement, outcome, level_for, level_against, number_of, known):
     parts, needed = outcome.parts, statement.needed
     fail, unit = len(parts) - needed + 1, statement.unit
     holds, fails = outcome.p_for <= level_for, outcome.p_against <= level_against
     p = min(outcome.p_for * LEVEL / level_for, outcome.p_against * LEVEL / level_against)
     level_for, level_against = level_for / fail, level_against / needed  # of a part
     verdict = HOLDS if holds else DOES_NOT_HOLD if fails else UNDECIDED
+    error, safe = math.nan, True
+    if verdict != UNDECIDED:
+        level = level_for if holds else level_against
+        judged = replace(outcome, verdict=verdict)
+        error, safe = _error(statement, judged, number_of, level, known)
+    verdict = verdict if safe else UNDECIDED
     # the part that decides
     by = "p_against" if fails else "p_for"
     order = sorted(parts, key=lambda part: getattr(part, by))
@@ -178,10 +227,76 @@ def _decided(statement, outcome, level_for, level_against):
         passed = sum(part.p_for <= level_for for part in parts)
         number = f"{passed} of {len(parts)} parts pass"
     kind, last = "", ""
-    if verdict == UNDECIDED:
+    if not safe:
+        kind, last = UNSAFE, f" Open: with runs of this shape the test errs {_times(error)}."
+    elif verdict == UNDECIDED:
         kind, last = _open(statement, parts, level_for, level_against, groups)
+    elif error > TOLERATED:
+        last = f" With runs of this shape the test errs {_times(error)}."
+    last = _notes(statement, parts) + last
     found = number + p, sentence + last, outcome.p_for, outcome.p_against, parts
-    return Outcome(verdict, *found, certainty, kind)
+    return Outcome(verdict, *found, certainty, kind, error, asked_of(statement.parts[pick]))
+
+
+def decided(statement, outcome, statements):
+    """Yield (part, what is asked of its test, or None) of the parts that support a verdict.
+
+    None: no simulation can answer it. statements: how many the paper has; the level of the question
+    is that of the first step of the correction.
+    """
+    holds, needed = outcome.verdict == HOLDS, statement.needed
+    fail = len(outcome.parts) - needed + 1
+    level = LEVEL / (2 * statements) / (fail if holds else needed)
+    for part in outcome.parts if outcome.verdict in (HOLDS, DOES_NOT_HOLD) else ():
+        if (part.p_for if holds else part.p_against) <= LEVEL / (fail if holds else needed):
+            ends = 1 if holds else sum(map(math.isfinite, part.ends))
+            one = Asked(part, holds, level / ends)
+            yield part.of, one if one.known else None
+
+
+def _error(statement, outcome, statements, level, known):
+    # the largest error that was found of as many parts as the verdict needs, in levels; and whether
+    # each p value stays below the level if it counts as often as such a one came by chance
+    needed, nothing = statement.needed, {"error": math.nan, "chance": 0.0}
+    if outcome.verdict != HOLDS:
+        needed = len(outcome.parts) - needed + 1
+    found = [
+        known.get(one.digest, nothing) if one else nothing
+        for _, one in decided(statement, outcome, statements)
+    ]
+    found = sorted(
+        found,
+        key=lambda one: (
+            one["chance"] > TOLERATED * level,
+            -1.0 if math.isnan(one["error"]) else one["error"],
+        ),
+    )
+    found = [one for one in found[:needed] if not math.isnan(one["error"])]
+    safe = not any(one["chance"] > TOLERATED * level for one in found)
+    return max((one["error"] for one in found), default=math.nan), safe
+
+
+def _times(error):
+    return f"{error:.2g} times as often as its level says"
+
+
+def _notes(statement, parts):
+    # what a reader must know of looks, and of runs that are all equal
+    found = ""
+    if statement.looks:
+        found = f" Tested at {' and '.join(f'{number:,}' for number in statement.looks)} runs"
+        found += ", each time for its share of the level"
+        found += (
+            "; an arm was not extended: as if the number had been set before."
+            if any(p.approximate for p in parts)
+            else "."
+        )
+    equal = [part for part in parts if isinstance(part.seen, Test) and part.seen.equal]
+    if equal:
+        fewest = min(min(part.seen.sizes) for part in equal)
+        rare = 100 * (1 - LEVEL ** (1 / fewest))
+        found += f" All runs are equal: failures in up to {rare:.2g}% of trainings could go unseen."
+    return found
 
 
 def _sides(ends, level_for, level_against, holds):
@@ -203,7 +318,6 @@ def _open(statement, parts, level_for, level_against, groups):
     )[len(parts) - needed]
     runs = min(last.runs_needed(level_for), against)
     if math.isfinite(runs):
-        runs = max(runs, 1 + max(max(part.seen.sizes) for part in parts))
         return TOO_FEW, f" Too few runs: about {runs:,} {groups} of each would decide."
     near = "all runs are equal" if last.seen.equal else "what was found is too near the bound"
     why = last.never[last.ahead < 0] or near
@@ -217,19 +331,38 @@ def _effect(part, given, sides, statement):
         return f"mean rank correlation {plain(part.seen.effect)}"
     unit = given.get("unit", statement.unit)
     difference = len(series(given)) > 1
-    effect, (low, high) = part.seen.effect, part.interval(sides)
-    multiple = {"times", "by"} & set(given) or any("less" in one for one in series(given))
+    # the difference itself: what is asked of it is said beside it
+    by = 0.0 if "times" in given else given.get("by", 0.0)
+    effect, low, high = (number + by for number in (part.seen.effect, *part.interval(sides)))
+    multiple = "times" in given or any("less" in one for one in series(given))
     most = math.inf if multiple else _largest(unit)
     least = -most if difference else 0.0
-    if math.isfinite(most) and least <= effect <= most:
+    if not math.isfinite(most):
+        least, most = part.seen.within
+    if least <= effect <= most:
         low, high = max(low, least), min(high, most)
     sign, percent = "+" if difference else "", "%" if unit == PERCENT else ""
-    numbers = (effect, low, high) if low < high else (effect,)
+    shown = low < high and math.isfinite(low) and math.isfinite(high)
+    numbers = (effect, low, high) if shown else (effect,)
     # one decimal of a percentage, or more if an end would stand on the bound
-    decimals = 2 if {round(low, 1), round(high, 1)} & set(part.ends) else 1
+    ends = {end + by for end in part.ends}
+    decimals = 2 if {round(low, 1), round(high, 1)} & ends else 1
     mean, *ends = [n + percent for n in together(numbers, sign, decimals if percent else None)]
     behind = f" {unit}" if unit not in ("", PERCENT, statement.unit) else ""
     return f"{mean} [{', '.join(ends)}]{behind}" if ends else mean + behind
+
+
+def asked_of(given):
+    """Return in words what is asked of the number that is shown of a part."""
+    if "rising" in given or "times" in given:  # of these what lies beyond is shown
+        return "more than 0"
+    if "high" in given:
+        return f"more than {plain(given.get('by', 0))}"
+    least, most = given.get("from"), given.get("to")
+    if least is not None and most is not None:
+        return f"{plain(least)} to {plain(most)}"
+    words = {"above": "more than", "below": "less than", "from": "at least", "to": "at most"}
+    return next(f"{said} {plain(given[name])}" for name, said in words.items() if name in given)
 
 
 def _largest(unit):  # 100 of a share, 200 of "losses of 200"
@@ -251,33 +384,11 @@ def _p(p):
 
 
 @dataclass(frozen=True)
-class Difference:
-    """The difference of the means of two series, or a mean: all that its t test needs."""
-
-    effect: float
-    se: float
-    df: float
-    sizes: tuple  # numbers of runs
-
-    @property
-    def equal(self):
-        """Whether all runs are equal."""
-        return self.se <= 1e-12 * max(1.0, abs(self.effect))
-
-    def p_value(self, end, side):
-        """Return the p value of being above (side 1) or below (-1) an end."""
-        effect = side * (self.effect - end)
-        if self.equal:
-            return least_p(*self.sizes) if effect > 0 else 1.0
-        return float(stdtr(self.df, -effect / self.se))
-
-
-@dataclass(frozen=True)
 class Part:
     """The outcome of one part: the difference, its p values, and how far from decided it is."""
 
     of: str
-    seen: Difference
+    seen: Test
     ends: tuple  # low and high end between which the difference must lie, or infinity
     p_for: float
     p_against: float
@@ -286,10 +397,12 @@ class Part:
 
     def interval(self, sides):
         """Return the interval of the difference whose ends leave out these probabilities."""
-        if self.seen.equal:
-            return self.seen.effect, self.seen.effect
-        low, high = (t_quantile(1 - side, self.seen.df) * self.seen.se for side in sides)
-        return self.seen.effect - low, self.seen.effect + high
+        return self.seen.interval(sides)
+
+    @property
+    def approximate(self):
+        """Whether an arm was not extended, so that all runs are one stage."""
+        return self.seen.approximate
 
     @property
     def ahead(self):
@@ -301,12 +414,13 @@ class Part:
         ahead = -self.ahead if contrary else self.ahead
         if self.never[contrary] or ahead <= 0:
             return math.inf
-        runs = max(self.seen.sizes)
+        runs, level = max(self.seen.sizes), level / self.seen.looks
         if not self.seen.equal:
-            return runs_for(ahead, level, self.seen.se * math.sqrt(runs))
+            needed = runs_for(ahead, level, self.seen.se * math.sqrt(runs))
+            return max(needed, runs + 1)
         while least_p(*[runs] * len(self.seen.sizes)) > level:
             runs += 1
-        return runs
+        return max(runs, 1 + max(self.seen.sizes))
 
 
 @dataclass(frozen=True)
@@ -315,6 +429,7 @@ class Runs:
 
     values: pd.Series
     open: frozenset = frozenset()
+    within: tuple = ANYTHING  # the ends of what its values can be
 
     @property
     def never(self):
@@ -325,6 +440,14 @@ class Runs:
     def raised(self, limit):
         """Return the values, those at their cap at least as the limit."""
         return self.values.mask(self.values.index.isin(self.open), self.values.clip(lower=limit))
+
+    def of_stage(self, low, high):
+        """Return its runs from one number of runs to another, in the order of their numbers."""
+        return self.only(self.values.sort_index().iloc[low:high])
+
+    def only(self, values):
+        """Return some of its runs."""
+        return replace(self, values=values, open=self.open & {*values.index})
 
     def __str__(self):
         mean = f"{self.values.mean():,.0f}"
@@ -339,64 +462,93 @@ def series(part):
     return found + part.get("rising", [])
 
 
-def least_p(*sizes):
-    """Return the least p value of a permutation test of one or two series."""
-    return 0.5 ** sizes[0] if len(sizes) == 1 else 1 / math.comb(sum(sizes), sizes[0])
+def tried(part, runs, looks=(), times=1) -> Part:
+    """Return the outcome of a part; `runs` are those of its series, in their order.
 
-
-def tried(part, runs) -> Part:
-    """Return the outcome of a part; `runs` are those of its series, in their order."""
+    looks: numbers of runs at which it was tested, with those of one stage between two of them;
+    times: how often its statement was, or will be.
+    """
+    if part.get("paired"):
+        both = runs[0].values.index.intersection(runs[1].values.index)
+        runs = [one.only(one.values.loc[both]) for one in runs]
+    stages, again = _stages(runs, looks)
     if "rising" in part:
-        return _trend(part, runs)
-    first, second = runs[0], Runs(runs[0].values[:0])
-    seen = least = most = _mean(first.values)
-    if len(runs) > 1:
-        values, paired = runs[1].values, part.get("paired", False)
-        second = Runs(part.get("times", 1) * values + part.get("by", 0), runs[1].open)
-        seen = least = most = _difference(first.values, second.values, paired)
-    if first.open or second.open:
-        limit = max(first.values.max(), second.values.max())
-        least = _difference(first.values, second.raised(limit), paired)
-        most = _difference(first.raised(limit), second.values, paired)
+        return _trend(part, runs, stages, times)
+    tests = [_tests(part, stage) for stage in stages]
+    whole = _tests(part, runs if not looks else _up_to(runs, looks[-1]))
+    seen, least, most = (
+        Joined(all_, such, times, again) if len(such) > 1 or times > 1 else all_
+        for all_, such in zip(whole, zip(*tests, strict=True), strict=True)
+    )
+    first, second = runs[0], runs[1] if len(runs) > 1 else Runs(runs[0].values[:0])
     low = 0 if "high" in part else part.get("from", part.get("above", -math.inf))
     ends = low, part.get("to", part.get("below", math.inf))
-    inside = 1.0 if second.never else least.p_value(low, 1), most.p_value(ends[1], -1)
-    beyond = 1.0 if first.never else most.p_value(low, -1), least.p_value(ends[1], 1)
+    inside = 1.0 if second.never else _p_value(least, low, 1), _p_value(most, ends[1], -1)
+    beyond = 1.0 if first.never else _p_value(most, low, -1), _p_value(least, ends[1], 1)
     p_values = max(inside), min(1.0, sum(map(math.isfinite, ends)) * min(beyond))
     shown = f"{first} against {second}" if first.open or second.open else ""
     return Part(part.get("of", ""), seen, ends, *p_values, shown, (second.never, first.never))
 
 
-def _mean(values):
-    values = finite_runs(values)
-    runs = len(values)
-    se = float(values.std(ddof=1)) / math.sqrt(runs)
-    return Difference(float(values.mean()), se, runs - 1, (runs,))
+def _p_value(test, end, side):
+    if math.isfinite(end):
+        return test.p_value(end, side)
+    return 0.0 if side * end < 0 else 1.0
 
 
-def _difference(first, second, paired):
-    if paired:
-        return _mean((first - second).dropna())
-    a, b = finite_runs(first), finite_runs(second)
-    va, vb = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
-    shares = va**2 / (len(a) - 1) + vb**2 / (len(b) - 1)
-    df = (va + vb) ** 2 / shares if shares > 0 else math.inf
-    return Difference(float(a.mean() - b.mean()), math.sqrt(va + vb), df, (len(a), len(b)))
+def _up_to(runs, number):
+    return [one.of_stage(0, number) for one in runs]
 
 
-def _trend(part, columns):
-    blocks = pd.concat([column.values for column in columns], axis=1, join="inner")
-    table = blocks.to_numpy()
-    stays = np.array([blocks.index.isin(column.open) for column in columns]).T
+def _stages(runs, looks):
+    # the runs of each stage; all are one if an arm was not extended, which is then said
+    stages = [runs if not looks else _up_to(runs, looks[0])]
+    for low, high in pairwise(looks):
+        added = [one.of_stage(low, high) for one in runs]
+        there = [len(one.values) >= LEAST_STAGE for one in added]
+        if any(there) and not all(there):
+            return [_up_to(runs, looks[-1])], True
+        if not any(there):
+            break
+        stages.append(added)
+    return stages, False
+
+
+def _tests(part, runs):
+    # of what is seen, and of the least and the most that it can be where runs stand at their cap
+    first, *others = runs
+    if not others:
+        return (Mean(first.values, first.within),) * 3
+    times, by = part.get("times", 1), part.get("by", 0)
+    second = replace(others[0], values=times * others[0].values + by)
+    paired = part.get("paired", False)
+    ends = [times * end + by for end in others[0].within]
+    within = first.within[0] - ends[1], first.within[1] - ends[0]
+    seen = _difference(first.values, second.values, paired, within)
+    if not (first.open or second.open):
+        return (seen,) * 3
+    limit = max(first.values.max(), second.values.max())
+    least = _difference(first.values, second.raised(limit), paired, within)
+    return seen, least, _difference(first.raised(limit), second.values, paired, within)
+
+
+def _difference(first, second, paired, within):
+    return Mean((first - second).dropna(), within) if paired else Arms(first, second)
+
+
+def _trend(part, columns, stages, times):
     never = tuple(
         next(filter(None, (column.never for column in some)), "")
         for some in (columns[:-1], columns[1:])
     )
+    blocks = [_blocks(stage) for stage in stages]
     for_, against = (
-        1.0 if why else _page(table[:, ::step], stays[:, ::step])
+        1.0
+        if why
+        else joined_p([_page(table[:, ::step], stays[:, ::step]) for table, stays in blocks], times)
         for why, step in zip(never, (1, -1), strict=True)
     )
-    places = np.arange(len(columns))
+    places, table = np.arange(len(columns)), np.concatenate([table for table, _ in blocks])
     # `scipy.stats` takes a second, which every process would pay: it is read on first use
     ranks = [scipy.stats.rankdata(row) for row in table]
     moved = [np.corrcoef(places, row)[0, 1] if np.ptp(row) else 0.0 for row in ranks]
@@ -404,8 +556,15 @@ def _trend(part, columns):
     spread = max(float(np.std(moved, ddof=1)), 1 / math.sqrt(len(columns) - 1))
     sizes = (len(table),)
     seen = Difference(float(np.mean(moved)), spread / math.sqrt(len(table)), math.inf, sizes)
-    shown = ", ".join(map(str, columns)) if stays.any() else ""
+    capped = any(stays.any() for _, stays in blocks)
+    shown = ", ".join(map(str, columns)) if capped else ""
     return Part(part.get("of", ""), seen, (0, math.inf), for_, against, shown, never)
+
+
+def _blocks(columns):
+    # runs x series, and which of them stand at their cap
+    table = pd.concat([column.values for column in columns], axis=1, join="inner")
+    return table.to_numpy(), np.array([table.index.isin(column.open) for column in columns]).T
 
 
 def _page(table, stays):

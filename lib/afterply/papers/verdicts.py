@@ -23,6 +23,10 @@ trainings of ours could well have given the published value. That says too littl
 interval exceeds ten margins (20 points of a win rate): the verdict stays *inconclusive*.
 
 If all runs are equal the spread is taken as zero: a failure in one run of twenty stays unseen.
+
+A measure may have a floor or a cap, such as the first checkpoint at which a training can be seen to
+have converged. Runs that stand there may lie beyond: the verdict says so, and is no agreement
+unless the printed value differs by less than the margin.
 """
 
 import math
@@ -30,9 +34,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
-from ..stats import finite_runs, plain, t_quantile, together
+from ..stats import MAX_DF, finite_runs, plain, t_quantile, together
 
 REPRODUCED, NOT_REPRODUCED, BETTER = "reproduced", "not reproduced", "better"
 CONSISTENT, INCONCLUSIVE = "consistent", "inconclusive"
@@ -44,7 +48,7 @@ TEST_LEVEL = 0.05  # of each of the two one-sided tests, and of what is outside 
 TOO_WIDE = 10  # margins: a wider half of an interval says too little for *consistent*
 POWER = 0.8  # with which the number of runs that is given decides
 MAX_RUNS = 1_000  # nobody trains more: they count as "no number of runs"
-# 0.30 - 0.33 is not -0.03 in binary: a value printed on the margin counts as inside
+# 0.30 - 0.33 is not -0.03 in binary: a value printed on the margin is neither inside nor beyond
 ROUNDING = 1e-9
 
 
@@ -58,6 +62,7 @@ class Verdict:
     high: float
     runs_needed: float | None  # None if decided, infinity if no number decides
     explanation: str
+    surprise: float = math.nan  # of a consistent one: the chance of a value so far from ours
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,9 @@ class Published:
     better: str | None = None  # "higher" or "lower": where leaving the margin is good
     relation: str = "="  # or ">", "<": a bound, which the one-sided 95% bound must confirm
     components: int = 1  # of the cell in which it stands
+    floor: float = -math.inf  # the least and the most that a run can be seen to have
+    cap: float = math.inf
+    each: str = "run"  # what is one unit of ours: a run, or a group of runs
 
     def __post_init__(self):
         positive = self.margin is not None and 0 < self.margin < math.inf
@@ -124,13 +132,29 @@ class Published:
                 return REPRODUCED
             return NOT_REPRODUCED if signed < -half else INCONCLUSIVE
         away, margin = abs(difference), self.margin * (1 + ROUNDING)
-        if away + test <= margin:
+        if away + test < self.margin * (1 - ROUNDING):
             return REPRODUCED
         if away - half > margin:
             good = self.better == ("higher" if difference > 0 else "lower")
             return BETTER if good else NOT_REPRODUCED
         agrees = surer and away <= half <= TOO_WIDE * margin
         return CONSISTENT if agrees else INCONCLUSIVE
+
+    def near(self, difference):
+        """Return whether a difference is less than the margin."""
+        return self.relation != "=" or abs(difference) < self.margin * (1 - ROUNDING)
+
+    def stuck(self, values):
+        """Say how many runs stand at the floor or at the cap, "" if none does."""
+        for end, name, beyond in (
+            (self.floor, "floor", values <= self.floor),
+            (self.cap, "cap", values >= self.cap),
+        ):
+            if number := int(np.count_nonzero(beyond)):
+                less = "lower" if name == "floor" else "higher"
+                where = f"at the {name} of {plain(end)}"
+                return f"{number} of {len(values)} runs stand {where} and may lie {less}"
+        return ""
 
     def runs_needed(self, difference, spread, error=0.0):
         """Return about how many runs of ours decide, were difference and spread the true ones."""
@@ -155,12 +179,14 @@ class Published:
     def remedy(self, needed, half, error):
         """Return what would decide."""
         if math.isfinite(needed):
-            return f"about {needed:,} runs would decide"
+            each, _, of = self.each.partition(" ")
+            return f"about {needed:,} {each}s {of} would decide".replace("  ", " ")
         if self.relation != "=" or half <= self.margin:
             return "no number of runs decides at this difference"
         printed = f"the published value alone has a standard error of {plain(error)}"
         if many := self.trainings:
-            who = "single trainings" if many == 1 else f"means of {many} trainings"
+            one = "training" if self.each == "run" else self.each.partition(" ")[0]
+            who = f"single {one}s" if many == 1 else f"means of {many} {one}s"
             printed = f"{who} scatter by ±{plain(half)}"
         return f"no number of runs decides: {printed}, the margin is ±{plain(self.margin)}"
 
@@ -201,14 +227,22 @@ def verdict(
         text = f"{few}; run at least {MIN_RUNS}, better 10"
         return Verdict(INCONCLUSIVE, difference, *ends, MIN_RUNS, text)
     surer = spread / math.sqrt(runs) <= error * (1 + ROUNDING)
-    label, needed = theirs.label(difference, test, half, surer), None
+    label, needed, surprise = theirs.label(difference, test, half, surer), None, math.nan
+    stuck = theirs.stuck(values)
+    if stuck and label in (REPRODUCED, CONSISTENT) and not theirs.near(difference):
+        label = INCONCLUSIVE
     text = theirs.explain(label, difference, test, half)
+    if label == CONSISTENT:
+        surprise = 2 * float(stdtr(min(df, MAX_DF), -abs(difference) / se)) if se else 1.0
+        text += f"; so far away by chance: p = {surprise:.2f}"
+    if stuck:
+        text += f"; {stuck}"
     if spread == 0.0:
         text += f"; all {runs} runs are equal, a rare failure would go unseen"
     if label == INCONCLUSIVE:
         needed = max(theirs.runs_needed(difference, spread, error), runs + 1)
         text += "; " + theirs.remedy(needed, half, error)
-    return Verdict(label, difference, *ends, needed, text)
+    return Verdict(label, difference, *ends, needed, text, surprise)
 
 
 def _joint(ours, published, margin, more):

@@ -20,13 +20,13 @@ from types import SimpleNamespace
 import pandas as pd
 
 from ..files import published_file, read_yaml, reports_directory
-from ..papers import claims
+from ..papers import claims, errors, margins
 from ..papers.compare import final_values, row_of
-from ..papers.statements import judge, series
+from ..papers.statements import in_both, series
 from ..papers.verdicts import NOT_RUN
 from ..results import by_columns, joined
 from ..results import key as key_of
-from . import pages, picture, sources, times
+from . import pages, picture, sentences, sources, times
 from .picture import STATEMENTS, VERDICTS
 from .readings import answers, bare, software
 from .sources import anchor, count, missing_cost, without_record
@@ -55,10 +55,16 @@ def gather(studies, directory, published):
         tables = [study.table() for study in studies.values()]
         runs = pd.concat([pd.DataFrame(), *(study.runs() for study in studies.values())])
         figures = list(drawn(published, studies, directory))
+        cells = {
+            f"{study.name}/{name}": cell
+            for study, table in zip(studies.values(), tables, strict=True)
+            for name, cell in study.cells(table).items()
+        }
     return SimpleNamespace(
         found=by_columns(joined(tables)) if tables else {},
         runs=runs.reindex(columns=sources.RUN_COLUMNS).reset_index(drop=True),
         figures=figures,
+        cells=cells,
     )
 
 
@@ -72,7 +78,7 @@ def collect(profile, results, directory, published):
     gaps = [f"the notebook {n} failed: {t.splitlines()[-2].strip()}" for n, t in failed.items()]
     ordered = sorted(published.values(), key=lambda paper: (paper.order, paper.key))
     parts = [part_of(paper, found, runs, figures, notebooks) for paper in ordered]
-    linked, late = _linked(parts) if profile == "paper" else (NO_ANSWERS, [])
+    linked, late = _linked(parts, results) if profile == "paper" else (NO_ANSWERS, [])
     origins = _counted(count(runs["provenance"], sources.PROVENANCES))
     hours = without_record(runs)["estimated_cpu_seconds"].sum() / 3600
     missing = f" ({hours:.1f} CPU h)" if hours > 0 else ""
@@ -116,20 +122,25 @@ def figures_of(key) -> dict:
         return {}
 
 
-def _linked(parts):
+def _linked(parts, results):
     # the answers of answers.yaml, in `statements` the (part, row) on which each rests; and a
-    # sentence for each row whose verdict is not the one that the answer assumes
+    # sentence for each result that is not as the answer, or a paragraph of a notebook, says
     linked, late = read_yaml(published_file("papers/answers.yaml")), []
     known = {
         f"{part.paper.key}/{r.statement.id}": (part, r) for part in parts for r in part.statements
     }
-    for answer in (linked["headline"], *linked["papers"].values(), *linked["studies"]):
-        rests_on = {name: verdict for name, verdict in answer["rests_on"].items() if name in known}
-        answer["statements"] = [known[name] for name in rests_on]
-        for name, verdict in rests_on.items():
-            if (now := known[name][1].verdict) != verdict:
-                where = f"{name} was {verdict!r} and is {now!r} now"
-                late.append(f"an answer must be read again, since {where}: {answer['answer']}")
+    answers = [linked["headline"], *linked["papers"].values(), *linked["studies"]]
+    for answer in answers:
+        answer["statements"] = [known[name] for name in answer["rests_on"] if name in known]
+    texts = [one for answer in answers for one in sentences.texts_of(answer)]
+    names = {name for _, rests_on in texts for name in rests_on}
+    judged = {n: (row.verdict, *sentences.numbers_in(row.number)) for n, (_, row) in known.items()}
+    named = sentences.results_by_name(names, judged | results.cells, results.found)
+    there = {part.paper.key for part in parts} | {study for study, *_ in results.found}
+    for text, rests_on in texts:
+        asked = {n: said for n, said in rests_on.items() if n.partition("/")[0] in there}
+        for where in sentences.moved(asked, named):
+            late.append(f"an answer must be read again, since {where}: {text}")
     return linked, late
 
 
@@ -149,6 +160,7 @@ def part_of(paper, found, runs, figures, notebooks):
     rows = [_row(claim, paper, runs, books, found) for claim in paper.claims]
     made_by = dict(runs[["study", "notebook"]].dropna().values)
     stated = list(_statements(paper, found, {f.name for f in figures}, runs, made_by))
+    tried = [row for row in stated if row.program and row.program.parts]
     return SimpleNamespace(
         paper=paper,
         rows=rows,
@@ -157,6 +169,7 @@ def part_of(paper, found, runs, figures, notebooks):
         program=count((row.program.verdict for row in rows if row.program), VERDICTS),
         statements=stated,
         judged=count((row.verdict for row in stated), STATEMENTS),
+        judged_program=count((row.program.verdict for row in tried), STATEMENTS) if tried else {},
         figures=figures,
         notebooks=books,
         studies=list(dict.fromkeys([*paper.studies, *of_books])),
@@ -178,13 +191,17 @@ def _statements(paper, found, shown, runs, made_by):
         here = missing[missing["study"] == study]
         return here[here["arm"] == arm] if (study, arm) in arms else here
 
-    for statement, outcome in zip(paper.statements, judge(paper.statements, values), strict=True):
+    judged = in_both(paper, values, errors.known())
+    moves = margins.known()
+    for statement, (outcome, program) in zip(paper.statements, judged, strict=True):
         wanted = [(one["study"], one["arm"]) for part in statement.parts for one in series(part)]
         asked = wanted if outcome.verdict == NOT_RUN else []
         lacks = [rows for rows in starmap(lacking, asked) if len(rows)]
         yield SimpleNamespace(
             **vars(outcome) | {"number": outcome.number or outcome.sentence},
             statement=statement,
+            program=program,  # its outcome in the reading "as the original software", or None
+            moves=moves.get(f"{paper.key}/{statement.id}"),  # verdicts with other margins
             figure=statement.figure if statement.figure in shown else "",
             open=outcome.sentence.rpartition(". ")[2] if outcome.kind else "",  # the kind in words
             former=_other_verdicts(statement, outcome.verdict),

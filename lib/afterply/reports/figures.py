@@ -23,7 +23,9 @@ STYLES = [dict(zip(("color", "marker", "linestyle"), look, strict=True)) for loo
 OWN_COLOURS = ("#000000", "#aa3377", "#bbaa00")  # of arms of one's own
 BAND = Patch(color="#d9d9d9", label="margin")
 PRINTED = {"marker": "D", "color": DARK, "markerfacecolor": "white"}
-PLAIN = {"no difference": "#e4e4e4", "open": "#ffffff"}  # cells of a map of effects
+CEILING = "both at the ceiling"
+# cells of a map of effects
+PLAIN = {"no difference": "#e4e4e4", CEILING: "#f2ead3", "open": "#ffffff"}
 INTERVAL = ["runs", "mean", "low", "high"]
 in_our_style = matplotlib.rc_context(SETTINGS)  # as a decorator
 
@@ -237,7 +239,8 @@ def _draw_series(axes, data, rows):
 def effect_map(effects, rows, columns, title="", label="percent of the best result"):
     """Draw `summaries.effects` as a map: colour where a part helps or harms, grey where neither.
 
-    A number in brackets is open; a cell without one was not tried, or has too few runs.
+    A number in brackets is open; at the ceiling there is none, since it could not be larger. An
+    empty cell was not tried, or has too few runs.
     """
     size = (2.2 + 0.95 * len(columns), 2.6 + 0.5 * len(rows))
     figure = Picture(figsize=size, layout="constrained")
@@ -249,7 +252,7 @@ def effect_map(effects, rows, columns, title="", label="percent of the best resu
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white"))
         look = {"color": "white" if decided and abs(share) > 0.3 else DARK}
         look |= {"weight": "bold"} if decided else {}
-        text = f"({text})" if cell.verdict == "open" else text
+        text = {"open": f"({text})", CEILING: "ceiling"}.get(cell.verdict, text)
         axes.text(x, y, text, ha="center", va="center", **look)
     axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5), title=title)
     axes.set_xticks(range(len(columns)), columns, rotation=40, ha="left")
@@ -257,9 +260,10 @@ def effect_map(effects, rows, columns, title="", label="percent of the best resu
     axes.tick_params(length=0, top=False, labeltop=True, labelbottom=False)
     axes.grid(visible=False)
     shades = {"helps": colours(0.85), "harms": colours(0.15)} | PLAIN
-    marks = [Patch(color=shades[word], label=word) for word in ("helps", "harms", "no difference")]
+    words = "helps", "harms", "no difference", CEILING
+    marks = [Patch(color=shades[word], label=word) for word in words]
     marks.append(Patch(facecolor=PLAIN["open"], edgecolor=DARK, label="( ) open"))
-    figure.legend(handles=marks, loc="outside lower center", ncols=4, frameon=False, title=label)
+    figure.legend(handles=marks, loc="outside lower center", ncols=5, frameon=False, title=label)
     return figure, effects
 
 

@@ -19,6 +19,7 @@ from ..papers.compare import NEEDED
 from ..results import PLACE, by_columns, filling, in_words, joined
 from .collect import part_of
 from .pages import render, write_html
+from .sentences import numbers_in
 from .sources import RUN_COLUMNS
 
 OWN = ["arm", "run", "measure", "value"]  # needed of a table
@@ -31,6 +32,11 @@ class Judged(NamedTuple):
 
     table: pd.DataFrame  # a row for each statement and value: id, claimed, ours, verdict, why
     there: str  # the arms and results of the runs
+
+    @property
+    def cells(self) -> dict:
+        """What sentences may rest on: id -> verdict, and what the runs say in numbers."""
+        return {row.id: (row.verdict, *numbers_in(row.ours)) for row in self.table.itertuples()}
 
     def __repr__(self):
         lines = []

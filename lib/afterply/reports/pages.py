@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 
 from ..files import data_directory, published_file, read_yaml, write_text
 from ..games import catalogue
+from ..papers.tests_of_means import BY_ENDS, NAMED
 from ..stats import printed
 from . import figures, picture, readings, sources
 from .news import news_of
@@ -93,7 +94,7 @@ def write(summary, directory):
         "made.md": {
             "others": set(summary.runs["study"]).difference(*(part.studies for part in parts))
         },
-        "changes.md": {},
+        "changes.md": {"skewed": list(_skewed(parts))},
         "games.md": {"games": catalogue.tables()},
         "correspondence.md": {"groups": correspondence()},
     }
@@ -109,6 +110,18 @@ def write(summary, directory):
         text = render(kind, **values, **shared)
         write_text(directory / name, re.sub(r"\n{3,}", "\n\n", text).strip() + "\n")
     write_html(directory)
+
+
+def _skewed(parts):
+    """Yield the highly skewed series of statements: paper, row, part, runs, skewness and test."""
+    for part in parts:
+        for row in part.statements:
+            for one in row.parts:
+                for side in (1, -1):
+                    kind = one.seen.kind(side)
+                    if BY_ENDS in kind or NAMED in kind:
+                        skewed = f"{one.seen.skewness:+.1f}"
+                        yield part, row, one.of or "–", sum(one.seen.sizes), skewed, kind
 
 
 def _picture(part, directory):

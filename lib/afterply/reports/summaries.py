@@ -3,9 +3,9 @@
 import pandas as pd
 
 from ..files import data_directory, read_yaml
-from ..papers.statements import Runs, tried
+from ..papers.tests_of_means import welch
 from ..papers.verdicts import MIN_RUNS
-from ..results import filled, in_words, select
+from ..results import LIKE, filled, in_words, select
 from ..stats import mean_interval
 from .figures import INTERVAL, interval_of
 
@@ -13,8 +13,15 @@ PANEL = ["row", "series", *INTERVAL]  # of `figures.panels`
 
 
 def finals(table):
-    """Return the rows of the last episode of each arm."""
-    return table[table["episode"] == table.groupby("arm")["episode"].transform("max")]
+    """Return the rows of the last episode of each arm; none of an own arm that is not as far yet.
+
+    What two minutes of training reach must not stand beside what a whole training has reached.
+    """
+    ends = table.groupby("arm")["episode"].max()
+    at_end = table["episode"] == table["arm"].map(ends)
+    if LIKE in table:
+        at_end &= (table[LIKE] == "") | (table["arm"].map(ends) >= table[LIKE].map(ends))
+    return table[at_end]
 
 
 def last_values(table, arm, **columns):
@@ -43,28 +50,42 @@ def intervals(groups, columns):
     return pd.DataFrame(rows, columns=columns)
 
 
-def effects(table, pairs, margin):
+def effects(table, pairs, margin, unbounded=()):
     """Return what a part of a method changes: the difference with and without it, in words, too.
 
     pairs: (row, column) -> arm with it, arm without, what is measured as columns, and the value
-    that counts as 100. All intervals hold together with probability 95% (Welch, Bonferroni over all
-    pairs). *No difference* is an interval within the margin on either side of 0; else *helps* and
-    *harms* are intervals on one side of 0, and what is left is *open*.
+    that counts as 100: the best that can be had, but for rows that are `unbounded`. All intervals
+    hold together with probability 95% (Welch, Bonferroni over all pairs). The first of these that
+    is so is the word:
+
+    *both at the ceiling*: the best lies within the margin of both means, so that there is no room
+    for a larger difference; *helps* and *harms*: the interval lies on one side of 0, however near;
+    *no difference*: it lies within the margin on either side of 0; *open*: it is wider.
     """
     found, beyond = [], 0.05 / 2 / max(1, len(pairs))  # an end of an interval leaves out so much
     for where, (*arms, columns, best) in pairs.items():
         values = [100 / best * last_values(table, arm, **columns) for arm in arms]
         if min(map(len, values)) < MIN_RUNS:
             continue
-        part = tried({"high": {}, "low": {}}, [Runs(pd.Series(own)) for own in values])
-        low, high = part.interval((beyond, beyond))
-        if -margin < low and high < margin:
-            word = "no difference"
+        test = welch(*values)
+        low, high = test.interval((beyond, beyond))
+        if where[0] not in unbounded and all(abs(100 - own.mean()) < margin for own in values):
+            word = "both at the ceiling"
+        elif low > 0 or high < 0:
+            word = "helps" if low > 0 else "harms"
         else:
-            word = "helps" if low > 0 else "harms" if high < 0 else "open"
-        found.append((*where, *map(len, values), part.seen.effect, low, high, word))
+            word = "no difference" if -margin < low and high < margin else "open"
+        found.append((*where, *map(len, values), test.effect, low, high, word))
     names = ["row", "column", "runs with", "runs without", "effect", "low", "high", "verdict"]
     return pd.DataFrame(found, columns=names)
+
+
+def cells_of(effects) -> dict:
+    """Return what sentences may rest on: "row, column" -> verdict, effect, low, high."""
+    return {
+        f"{cell.row}, {cell.column}": (cell.verdict, cell.effect, cell.low, cell.high)
+        for cell in effects.itertuples()
+    }
 
 
 def means(rows, names=None, by=("arm",), unit="runs", mean="mean"):

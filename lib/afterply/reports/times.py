@@ -33,6 +33,16 @@ def seconds(arm, runs) -> dict:
     return found
 
 
+def on_one_processor(runs):
+    """Return those runs that the processor with most records made, and its name.
+
+    Seconds of two kinds of processor are different things; a mean of both is of neither.
+    """
+    counted = runs["machine"].value_counts()
+    processor = counted.index[0] if len(counted) else "none yet"
+    return runs[runs["machine"] == processor], processor
+
+
 def ratio_of_means(per_run, player, other):
     """Return the ratio of the mean times of two players, and of how many agents it is."""
     # agents differ in their machines, so both times of an agent belong together: the t interval is

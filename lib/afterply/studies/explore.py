@@ -11,7 +11,8 @@ A change names a parameter of the learner; besides, `like` (the arm that it chan
 notebook has several), `runs`, `minutes` (that it may train), `episodes` (its schedules get shorter
 with it), `game` (settings of the game), `curve` (evaluators) and `name`. All else is as in the
 recorded arm: evaluators, checkpoints, and the schedules of a whole training, so that what two
-minutes reach is compared with the record at the same game. Seeds derive from its own name.
+minutes reach is compared with the record at the same game. Without `minutes` a run goes on to its
+first point, if that takes longer. Seeds derive from its own name.
 
 Records of own arms lie in ``data/mine``, which git ignores; what was begun lies in the cache, and
 the next run of the cells goes on with it.
@@ -30,15 +31,16 @@ from ..checks import number, whole
 from ..evaluators import as_evaluator
 from ..files import Archive, data_directory, read_yaml, write_text
 from ..games import catalogue
-from ..papers.statements import Runs, tried
+from ..papers.tests_of_means import welch
 from ..reports.sources import duration
-from ..results import Collected, by_columns, in_words
+from ..results import Collected, by_columns, in_percent, in_words
 from ..stats import together
 from . import runs as making
 from .records import Records, learner_parameters
 from .runs import Run
 
 MINUTES = 2.0  # that all own arms of a notebook train together, unless they say otherwise
+PATIENCE = 5.0  # the same until the first point, where a machine is slow or busy
 TOO_LONG = 15.0  # minutes to the first point, for which one must be asked
 LEAST_RUNS = 3  # fewer have no interval worth drawing
 WORDS = ("like", "study", "runs", "minutes", "episodes", "game", "curve", "name")
@@ -203,9 +205,9 @@ def train(study, owns: list[Own]) -> None:
             run.records |= {record["key"]: record for record in made}
             own.records.add(made)
 
-        seconds = _seconds(study, own, len(open_ones))
+        limit = _limit(study, own, len(open_ones))
         due = [run for run in own.runs if run.job.key not in run.records]
-        tasks = [(run, run.due, seconds) for run in due] if seconds else []
+        tasks = [(run, run.due, limit) for run in due] if limit else []
         with making.live_curve([run.job for run, *_ in tasks]):
             making.spread("training", making.train, tasks, keep, study.workers, study.dask)
         finished = [run for run in own.runs if run.job.key in run.records]
@@ -215,26 +217,30 @@ def train(study, owns: list[Own]) -> None:
             making.spread("evaluating", making.evaluate, tasks, keep, study.workers, study.dask)
 
 
-def _seconds(study, own, number_of_arms) -> float:
-    """Return the seconds that each run may train, and say so if they are many; 0 if too many."""
+def _limit(study, own, number_of_arms) -> making.Limit | None:
+    """Return how long each run may train, and say so if it is long; None if it is too long.
+
+    Unless minutes are given, a run goes on to its first point: without one nothing is drawn.
+    """
     job, costs = own.runs[0].job, costs_of(study.arms[own.like])
     minutes = own.changes.get("minutes")
     waves = -(-len(own.runs) // study.workers)
-    seconds = 60 * (minutes or MINUTES / number_of_arms) / waves
+    each = 60 / waves / number_of_arms
+    if minutes is not None:
+        return making.Limit(60 * minutes / waves)
     whole_training = not job.curve
     first = job.episodes if whole_training else min(job.every, job.episodes)
     needed = 1.3 * costs.until(job, first)
-    begun = max((_episode(run.job) for run in own.runs), default=0)
-    if minutes is None and begun < first and needed > seconds:
+    begun = min(_episode(run.job) for run in own.runs)
+    if begun < first and needed > MINUTES * each:
         what = "whole trainings, as the arm has no curve" if whole_training else "the first point"
         text = f"{own.name}: {what}, after {first:,} games, {duration(needed * waves)}"
         if needed * waves > 60 * TOO_LONG:
             minutes = math.ceil(needed * waves / 60)
             print(f'{text}: to train so long, set "minutes": {minutes}')
-            return 0.0
+            return None
         print(text)
-        return needed
-    return seconds
+    return making.Limit(MINUTES * each, first, max(PATIENCE * each, 2 * needed))
 
 
 def _finals_fit(study, own, number_of_runs) -> bool:
@@ -291,13 +297,26 @@ def beside(table: pd.DataFrame, own: Own) -> list[str]:
         common = sorted(set(mine.episode) & set(theirs.episode))
         if not common:
             continue
-        last = f"after {common[-1]:,} games {_difference(mine, theirs, common[-1:])}"
+        whole = len(common) == 1 and common[0] == own.runs[0].job.episodes
+        at = "at the end" if whole else f"after {common[-1]:,} games"
+        last = f"{at} {_difference(mine, theirs, common[-1:])}"
         over = f"; mean of {len(common)} checkpoints {_difference(mine, theirs, common)}"
         lines.append(f"{in_words(columns)}: {last}{over if len(common) > 1 else ''}")
-    runs = f"{len(own.runs)} and {table[table.arm == own.like].run.nunique()} runs"
     if not lines:
-        return [f"{own.name}: no checkpoint yet that {own.like} has, too; run the cells again"]
-    return [f"{own.name} against {own.like} ({runs}, 95% intervals):", *lines]
+        return [f"{own.name} is not drawn yet: {_how_far(own)}"]
+    told = f"{len(own.runs)} and {table[table.arm == own.like].run.nunique()} runs, 95% intervals"
+    if any(in_percent(dict(columns)["measure"]) for columns, *_ in pairs):
+        told += ", rates in percentage points"
+    theirs = f"the recorded {own.runs[0].job.study} / {own.like}"
+    return [f"{own.name} less {theirs} ({told}):", *lines]
+
+
+def _how_far(own) -> str:
+    """Say what an own arm lacks that has no checkpoint of the recorded one, and what to do."""
+    at, job = min(_episode(run.job) for run in own.runs), own.runs[0].job
+    first = min(job.every, job.episodes) if job.curve else job.episodes
+    text = f"{own.like} was first measured after {first:,} games, and it is at {at:,}"
+    return f'{text}. Run the cells again, and it goes on; "minutes": 10 gives it more time'
 
 
 def _difference(mine, theirs, episodes) -> str:
@@ -307,6 +326,6 @@ def _difference(mine, theirs, episodes) -> str:
     effect = values[0].mean() - values[1].mean()
     if min(map(len, values)) == 1:  # a single run says nothing of a spread
         return together((effect,), "+")[0]
-    low, high = tried({"high": {}, "low": {}}, [Runs(one) for one in values]).interval(SIDES)
+    low, high = welch(*values).interval(SIDES)
     numbers = together((effect, low, high) if low < high else (effect,), "+")
     return numbers[0] if len(numbers) == 1 else "{} [{}, {}]".format(*numbers)

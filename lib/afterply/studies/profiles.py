@@ -124,6 +124,12 @@ def in_notebook() -> bool:
     return not notebook() and type(_shell()).__name__ == "ZMQInteractiveShell"
 
 
+def cell() -> int:
+    """Return the number of the cell that runs, 0 outside notebooks."""
+    shell = _shell()
+    return shell.execution_count if shell else 0
+
+
 def declared_in(source: str) -> dict:
     """Return the assignments of a cell: name -> value, or its source text."""
     values = {}

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from ..learners.parameters import check_parameters
-from ..papers import claims
+from ..papers import claims, errors
 from ..papers.compare import final_values, row_of
 from ..papers.statements import judge, series
 from ..players import optional
@@ -459,7 +459,7 @@ def _statements(paper, study, arm, both, given):
             one = rows.get((name, of, key(columns)))
             return {} if one is None else final_values(one, which)
 
-        judged.append(judge(paper.statements, values))
+        judged.append(judge(paper.statements, values, errors.known()))
     for statement, before, after, ours in zip(paper.statements, *judged, rests, strict=True):
         if ours:
             row = {"what": f"{paper.key}, {statement.where}: {statement.tested}", "printed": ""}

@@ -19,6 +19,7 @@ import time
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import joblib
 from tqdm import tqdm
@@ -189,10 +190,23 @@ class Run:
         return MISSING if key not in self.records else HERE if key in self.made else RECORDED
 
 
-def train(job: Job, curve, seconds=math.inf, report=None) -> list[dict]:
+class Limit(NamedTuple):
+    """How many seconds a run may train: until it is at an episode, and from there on."""
+
+    seconds: float = math.inf
+    first: int = 0
+    until_first: float = 0.0
+
+    def is_over(self, seconds: float, episode: int) -> bool:
+        """Return whether a run must stop that is at an episode after some seconds."""
+        allowed = max(self.until_first, self.seconds) if episode < self.first else self.seconds
+        return seconds >= allowed
+
+
+def train(job: Job, curve, limit: Limit = Limit(), report=None) -> list[dict]:
     """Train a run to its end, from its checkpoint if there is one; return its records.
 
-    If `seconds` are over before, it is left at its checkpoint, and there are no records yet.
+    If its time is over before, it is left at its checkpoint, and there are no records yet.
     """
     # curve: keys of the curves to measure; report(episodes) follows each chunk
     what = {"learner": identity(job.learner), "game": job.game.identity}
@@ -200,7 +214,7 @@ def train(job: Job, curve, seconds=math.inf, report=None) -> list[dict]:
     what |= {"seed": seed_from(*job.seed_path)}
     began = time.process_time()
     try:
-        session, done = _trained(job, curve, report, seconds)
+        session, done = _trained(job, curve, report, limit)
     except FloatingPointError as error:  # a result, too: no other run has to stop for it
         seconds = time.process_time() - began
         return [job.record(job.key, None, seconds, **what, diverged=str(error))]
@@ -215,7 +229,7 @@ def train(job: Job, curve, seconds=math.inf, report=None) -> list[dict]:
     return [trained, *measured]
 
 
-def _trained(job, curve=(), report=None, seconds=math.inf):
+def _trained(job, curve=(), report=None, limit=Limit()):
     curves = {key: one for key, (kind, one) in job.evaluations.items() if kind == "curve"}
     wanted = {key: one for key, one in curves.items() if key in curve}
     _compile(job)
@@ -223,8 +237,8 @@ def _trained(job, curve=(), report=None, seconds=math.inf):
     report = report or (lambda episodes: None)
     report(session.episode)
     written, chunk, pause = time.monotonic(), 1, CHECKPOINT_SECONDS
-    ends = written + seconds
-    while session.episode < job.episodes and time.monotonic() < ends:
+    start, last = written, session.episode >= job.episodes
+    while not last:
         point = (session.episode // job.every + 1) * job.every if wanted else job.episodes
         stop = min(point, job.episodes)
         chunk = min(chunk, stop - session.episode)
@@ -238,7 +252,8 @@ def _trained(job, curve=(), report=None, seconds=math.inf):
                 rows, values, cpu_seconds = measure(job, evaluator, session.net, session.episode)
                 done["curves"][key]["cpu_seconds"] += cpu_seconds
                 _add_point(done["curves"][key]["points"], rows, session.episode, values)
-        last = session.episode >= job.episodes or time.monotonic() >= ends
+        last = session.episode >= job.episodes
+        last |= limit.is_over(time.monotonic() - start, session.episode)
         if last or time.monotonic() - written >= pause:
             began = time.monotonic()
             meta = {"sources": sources_behind(job.game, job.learner), "episode": session.episode}

@@ -26,7 +26,7 @@ from ..reports.sources import MISSING, how_to_make
 from ..reports.sources import RECORDED as FROM_RECORDS
 from ..results import Collected, as_rows, joined
 from . import explore, golden
-from .profiles import PAPER, QUICK, RECORDED, REMEDY, Setup, notebook
+from .profiles import PAPER, QUICK, RECORDED, REMEDY, Setup, cell, notebook
 from .records import Records, key_of, learner_parameters, made_by, sources_behind
 from .runs import Job, Run, final_net, trained_net, where_to_work, work
 
@@ -72,13 +72,15 @@ class Study:
         self.computes = self.quick or not (self.notebook or profile == RECORDED)
         self.setup.studies.append(self)
         self._own = None  # arms of one's own, once a result is asked for
-        self._told = {}  # what is said of each
+        self._told, self._told_in = {}, 0  # what is said of each, and the cell where it was
         self.workers, self.dask = where_to_work(workers, dask)
         remedy = "make room there, or set AFTERPLY_DATA to a copy of the data directory"
         self.cache = writable(data_directory() / "cache", remedy)
         self.records = Records(self._folder_of_records() / f"{name}.jsonl")
         self.arms: dict[str, list[Run]] = {}
         self.derivations = defaultdict(list)
+        # what sentences rest on: a function of the table, which returns name -> (word, *numbers)
+        self.cells = lambda table: {}
         self._planned = {}  # runs that an arm will have
         self._done = set()  # arms whose runs have been loaded or made
         self._tables = {}  # their results, until an arm is declared anew
@@ -228,6 +230,7 @@ class Study:
             self._tables |= {own.name: explore.table_of(self, own) for own in self._own}
             table = self.table()
             self._told = {own.name: explore.beside(table, own) for own in self._own}
+            self._told_in = cell()
             for lines in self._told.values():
                 print(*lines, sep="\n  ")
         return self._own
@@ -402,10 +405,11 @@ class Study:
             print(f"There are no runs to draw yet. {self.unfinished()}")
             return figure
         print(textwrap.fill(self.caption(caption, arms), 110))
-        drawn = data.to_csv() if self.own else ""
-        for name, lines in self._told.items():
-            if name in drawn:
-                print(*lines, sep="\n  ")
+        drawn = data.to_csv() if self.setup.mine else ""
+        for study in self.setup.studies:  # a figure may be of several
+            for name, lines in study._told.items():
+                if name in drawn and study._told_in != cell():
+                    print(*lines, sep="\n  ")
         return figure
 
     def caption(self, caption: str, arms=None) -> str:

@@ -20,7 +20,7 @@ from ...files import data_directory, read_npz
 from ...games.catalogue import load as load_game
 from ...kernel.random import seed_from
 from ...players.wrapped import Wrapped
-from ...reports.figures import OWN_COLOURS, in_our_style, legend
+from ...reports.figures import OWN_COLOURS, curve_data, in_our_style, legend
 from ...reports.picture import DARK, GREY, RED, SIZE, Picture
 from ...reports.summaries import finals, intervals
 from ...results import LIKE, key, rows_of, select
@@ -359,10 +359,15 @@ def draw_histories(table, arms, label, title=""):
         axes.plot(wide[best], color=RED, linewidth=0.7, label="best learner")
         axes.plot(shown["mean"], color=DARK, label="mean of all learners")
         own = points[points[LIKE] == arm] if LIKE in points else points[:0]
-        for name, mine in own.groupby("arm"):
-            means = mine.groupby("episode")["value"].mean()
-            axes.plot(means, color=OWN_COLOURS[1], linewidth=2.6, label=name)
-            columns.append(pd.DataFrame({"mean": means, "arm": name}))
+        for k, (name, mine) in enumerate(own.groupby("arm", sort=False)):
+            found = curve_data(mine, [name]).set_index("episode")
+            look = {"color": OWN_COLOURS[(k + 1) % len(OWN_COLOURS)]}  # the first is that of means
+            number = int(found["runs"].max())
+            named = f"{name} ({number} run{'s' * (number > 1)}), mean and 95% interval"
+            axes.plot(found["mean"], linewidth=2.2, label=named, **look)
+            band = axes.fill_between(found.index, found["low"], found["high"], alpha=0.3, **look)
+            band.set(linewidth=0)
+            columns.append(found[["mean", "low", "high"]].assign(arm=name))
         learners = shown["learners"].max()
         axes.set_title(f"{arm}: {learners} learners, best: no. {best + 1}", fontsize=10.5)
     for axes in grid.flat[len(arms) :]:

@@ -358,3 +358,25 @@ class Placed(Moves):
         game = shared_copy(game)
         found = rate(game, self._player(net), published_pool(game, self.games, STRONG), seed)
         return rows_of(found, **self.columns)
+
+
+@dataclass(frozen=True)
+class DirectGames(Moves):
+    """The player of :class:`Moves` in games against another one, in both seats.
+
+    Measure: ``win_rate``, in percent, with the columns of who plays and the `opponent`. A rating
+    says how players do among the searches of one agent; this says how they do against each other.
+    Source: beyond [scheiermann2022].
+    """
+
+    games: int = 10  # positions, a few plies after the start; two games from each
+    opponent: Callable = Random  # makes the other player
+    name = property(lambda self: f"{self._label} v {self.opponent().name}")
+
+    def _measure(self, game, net, seed):
+        other = self.opponent()
+        players = {"mine": self._player(net), "other": other}
+        table = played(game, players, positions(game, self.games, seed), 1, seed)
+        rate = win_rate(table.score[table.player == "mine"], game.score_range)
+        columns = self.columns | {"opponent": other.name}
+        return [{"measure": "win_rate", **columns, "value": 100.0 * rate}]

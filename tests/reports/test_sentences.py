@@ -1,0 +1,138 @@
+"""Sentences that are written by hand say what the records say, and a moved number is noticed."""
+
+import re
+from functools import cache
+
+import pytest
+
+from afterply import papers
+from afterply.files import data_directory, read_json, read_yaml
+from afterply.reports import sentences
+from afterply.results import by_columns, joined
+from afterply.studies import notebooks
+
+SAID = {
+    "p/s": "holds",
+    "a study/hex, symmetries": "open 28",
+    "a study/nim": "does not hold 34 [32, 36]",
+    "othello/FARL, win_rate, opponent Rhino, level 4": "40.0",
+}
+FOUND = {
+    "p/s": ("holds",),
+    "a study/hex, symmetries": ("open", 27.6, -7.8, 63.0),
+    "a study/nim": ("does not hold", 34.2, 32.1, 36.3),
+    "othello/FARL, win_rate, opponent Rhino, level 4": ("", 39.96),
+}
+
+
+def test_what_is_as_said_has_not_moved():
+    assert sentences.moved(SAID, FOUND) == []
+    said = {"a": "-0.4", "b": "0", "c": "1,520", "d": 1520, "e": "+3 points"}
+    found = {"a": ("", -0.44), "b": ("", -0.3), "c": ("", 1519.7), "d": ("", 1519.7)}
+    assert sentences.moved(said, found | {"e": ("", 3.2)}) == []
+
+
+@pytest.mark.parametrize(
+    "name, now, told",
+    [
+        ("p/s", ("undecided",), "was 'holds' and is 'undecided' now"),
+        ("a study/hex, symmetries", ("helps", 27.6), "was 'open 28' and is 'helps 28' now"),
+        ("a study/hex, symmetries", ("open", 28.6), "was 'open 28' and is 'open 29' now"),
+        ("a study/nim", ("does not hold", 34.2, 31.4, 36.3), "is 'does not hold 34, 31, 36' now"),
+        ("othello/FARL, win_rate, opponent Rhino, level 4", ("", 39.94), "is '39.9' now"),
+    ],
+)
+def test_a_result_that_moved_is_told(name, now, told):
+    (late,) = sentences.moved(SAID, FOUND | {name: now})
+    assert late.startswith(name) and late.endswith(told)
+    (late,) = sentences.moved({"gone": "holds"}, FOUND)
+    assert late == "gone was 'holds' and is not among the results now"
+
+
+def answers():
+    """All entries of answers.yaml."""
+    linked = read_yaml(data_directory() / "papers" / "answers.yaml")
+    return [linked["headline"], *linked["papers"].values(), *linked["studies"]]
+
+
+@cache
+def study_and_table(name):
+    """A study by name, with the results in its records."""
+    for path in notebooks.find():
+        profile = data_directory() / "profiles" / "paper" / f"{path.stem}.yaml"
+        if profile.exists() and name in (read_yaml(profile) or {}).get("keys", ()):
+            study = notebooks.studies_of(path.stem)[name]
+            return study, study.table()
+    raise LookupError(f"no notebook declares the study {name}")
+
+
+def results_behind(names, change=lambda table: table):
+    """What sentences rest on, of those studies that `names` speak of; their statements are not."""
+    asked = sorted({name.partition("/")[0] for name in names})
+    changed = {}
+    for name in asked:
+        study, table = study_and_table(name)
+        changed[name] = study, change(table)
+    cells = {
+        f"{name}/{cell}": found
+        for name, (study, table) in changed.items()
+        for cell, found in study.cells(table).items()
+    }
+    found = by_columns(joined([table for _, table in changed.values()]))
+    return sentences.results_by_name(names, cells, found)
+
+
+def beyond_statements():
+    """(text, what it rests on but statements of papers) of all entries."""
+    texts = [one for answer in answers() for one in sentences.texts_of(answer)]
+    keys = {*papers.keys()}
+    return [
+        (text, {name: said for name, said in on.items() if name.partition("/")[0] not in keys})
+        for text, on in texts
+    ]
+
+
+def test_sentences_say_what_the_records_say():
+    texts = beyond_statements()
+    results = results_behind({name for _, on in texts for name in on})
+    late = [(text, moved) for text, on in texts for moved in sentences.moved(on, results)]
+    assert late == []
+
+
+def test_another_number_in_the_records_is_noticed():
+    on = dict(beyond_statements())["51_many_players, The search"]
+    fewer = results_behind(set(on), lambda table: table.assign(value=0.9 * table["value"]))
+    assert any("search-nim was 'does not hold 34'" in late for late in sentences.moved(on, fewer))
+
+
+@pytest.mark.parametrize("answer", answers(), ids=lambda answer: answer["answer"][:40])
+def test_numbers_that_a_text_rests_on_stand_in_it(answer):
+    # those of papers have more texts, as on their program
+    text = " ".join(answer.get(name, "") for name in ("news", "answer", "program"))
+    texts = {text: answer["rests_on"]}
+    if "paragraphs" in answer:
+        of_notebook = paragraphs(notebooks.find(answer["notebooks"])[0])
+        assert set(of_notebook) == set(answer["paragraphs"])
+        texts |= {of_notebook[lead]: on for lead, on in answer["paragraphs"].items()}
+    for text, on in texts.items():
+        written = {number.strip("+-,") for number in sentences.NUMBER.findall(text)}
+        for name, said in on.items():
+            numbers = {number.lstrip("+-") for number in sentences.parts_of(said)[1]}
+            assert numbers <= written, f"{name}: {numbers - written} is not in: {text}"
+
+
+def paragraphs(path) -> dict:
+    """Emphasised words -> the paragraph that begins with them, in cells with the tag "answers"."""
+    found = {}
+    for cell in read_json(path)["cells"]:
+        if "answers" in cell["metadata"].get("tags", []):
+            for text in re.split(r"\n+", "".join(cell["source"])):
+                if lead := re.match(r"(?:- )?(\*+)(.+?)\.?\1", text):
+                    found[lead[2]] = text
+    return found
+
+
+def test_notebooks_whose_answers_are_checked_name_all_of_them():
+    tagged = {path.stem for path in notebooks.find() if paragraphs(path)}
+    named = {answer["notebooks"][0] for answer in answers() if "paragraphs" in answer}
+    assert tagged == named and {"50_what_carries", "51_many_players"} <= named
