@@ -15,7 +15,7 @@ from afterply.files import data_directory, read_yaml
 from afterply.games.rules import cube
 from afterply.learners import td
 from afterply.papers.compare import NEEDED
-from afterply.papers.jamieson2022 import snapshots
+from afterply.papers.jamieson2022 import snapshot_tables, snapshots
 from afterply.papers.konen2021.game_measures import PerfectPlay
 from afterply.papers.mandziuk2004 import td_search
 from afterply.papers.scheiermann2022.connect4_tournament import Pairings
@@ -24,7 +24,7 @@ from afterply.papers.verdicts import counting_error
 from afterply.players import positional
 from afterply.players.searching import MCTS
 from afterply.search.puct import SETTINGS
-from afterply.studies.notebooks import planned
+from afterply.studies.notebooks import planned, studies_of
 from afterply.studies.records import read
 
 TABLES = {
@@ -162,6 +162,33 @@ def test_readings_say_which_of_their_trainings_are_one(published):
             assert named == one & here, reading.id
             said |= named
     assert len(said) == 6
+
+
+@pytest.mark.slow
+def test_what_is_said_of_rates_that_fall_is_what_their_runs_say(published):
+    table = studies_of("34_other_readings")["readings-tictactoe"].table()
+    printed = {arm: number for arm, number in snapshot_tables.PRINTED.items() if number}
+    caps = dict.fromkeys(printed, 50_000)
+    claims = [one for one in published["jamieson2022"].claims if one.place.get("table") == "7"]
+
+    def beside(*names):
+        rows = (snapshot_tables.beside_print(table, printed, caps, claims, f", {n}") for n in names)
+        return zip(*((row["mean factor"], row["cells inside"].split(" of ")[0]) for row in rows))
+
+    falls, cells = beside("draw 1, epsilon 1 to 0", "draw 0, epsilon 0.3 to 0")
+    loops, inside = beside("tutorial's values, random ties", "paper's values, random ties")
+    folder = data_directory()
+    notebook = (folder.parent / "notebooks" / "34_other_readings.ipynb").read_text()
+    for words in (
+        f"by factors of {falls[0]} and {falls[1]} on average",
+        f"Table 7 that depend on a learner {cells[0]} and {cells[1]} lie inside",
+        f"factors of {loops[0]} and {loops[1]}, and {inside[0]} of 16 cells",
+    ):
+        assert words in notebook
+    assert inside[0] == inside[1]
+    answers = " ".join((folder / "papers" / "answers.yaml").read_text().split())
+    assert f"by factors of {loops[0]} and {loops[1]} on average" in answers
+    assert f"miss them by {falls[0]} and {falls[1]}" in answers
 
 
 def test_named_switches_exist(published):
