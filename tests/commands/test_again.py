@@ -215,10 +215,11 @@ def test_a_variant_sets_the_verdicts_of_its_arm_beside_the_recorded_ones(place):
     value, statement = found.table.to_dict("records")
     assert value["printed"] == "15" and value["recorded"].endswith("(3 runs)")
     assert (value["verdict"], value["new verdict"]) == ("inconclusive", "not reproduced")
-    assert (statement["verdict"], statement["new verdict"]) == ("holds", "does not hold")
+    # three runs are too few to show that a mean lies above 1
+    assert (statement["verdict"], statement["new verdict"]) == ("undecided", "does not hold")
     assert "alpha=0.0001: does not hold: " in found.text and "2 of 2 verdicts differ." in found.text
     both = question.variant("tiny/no-FARL", study, alpha=0.0001, runs=2).table
-    assert both["verdict"].tolist() == ["holds"]  # rests on this arm as well
+    assert both["verdict"].tolist() == ["undecided"]  # rests on this arm as well
 
 
 @pytest.mark.parametrize("one_point", [True, False])
