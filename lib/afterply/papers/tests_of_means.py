@@ -30,7 +30,7 @@ normal combination. How often each errs, and why these: tests/papers/test_error_
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
 
@@ -176,13 +176,8 @@ class Mean(Test):
         p = self.t.p_value(end, side)
         if kind in ("equal runs", "t"):
             return p
-        drawn = _resampled(tuple(self.values))
-        t = side * (self.effect - end) / self.se
-        above = (
-            np.searchsorted(drawn, t, "left") if side > 0 else np.searchsorted(drawn, -t, "right")
-        )
-        number = len(drawn) - above if side > 0 else above
-        return max(p, (1 + int(number)) / (1 + len(drawn)))
+        ours = (self.effect - end) / self.se
+        return max(p, _as_large(_resampled(tuple(self.values)), side, ours))
 
 
 @lru_cache(maxsize=128)
@@ -273,9 +268,8 @@ class Arms(Test):
         number = int(np.count_nonzero(found >= side * ours - 1e-9 * max(1.0, abs(ours))))
         exact = math.comb(sum(self.sizes), self.sizes[0]) <= EXACT
         p = number / len(found) if exact else (1 + number) / (1 + len(found))
-        return max(
-            p, _as_large(_resampled_arms(*map(tuple, (self.first, self.second))), side, ours)
-        )
+        drawn = _resampled_arms(tuple(self.first), tuple(self.second))
+        return max(p, _as_large(drawn, side, ours))
 
     @cached_property
     def _powers(self):
@@ -305,7 +299,7 @@ class Arms(Test):
 
 @lru_cache(maxsize=8)
 def _arrangements(first, second):
-    # which runs stand in the place of the first arm: bool [arrangements, runs], as float32
+    # which runs stand in the place of the first arm: 1.0 or 0.0 [arrangements, runs]
     runs = first + second
     number = math.comb(runs, first)
     if number <= EXACT:
@@ -329,10 +323,11 @@ class Joined(Test):
     stages: tuple  # a test of each stage
     looks: int  # at which it is or will be tested
     approximate: bool = False  # an arm was not extended: all runs are one stage
-    effect: float = field(init=False, default=0.0)
 
-    def __post_init__(self):
-        object.__setattr__(self, "effect", self.whole.effect)
+    @property
+    def effect(self):
+        """The estimate of all runs."""
+        return self.whole.effect
 
     @property
     def se(self):
