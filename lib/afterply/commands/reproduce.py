@@ -36,7 +36,7 @@ from ..studies import golden
 from ..studies.notebooks import PAPER, collect, find, profile_parameters, write_declared
 from ..studies.profiles import QUICK
 from ..studies.question import NEW, afresh, differences, last_values, made_again, recorded_cost
-from ..studies.records import canonical, made_by, read, sources_behind
+from ..studies.records import made_by, read, sources_behind
 from . import pairs, run_command
 from .again import again
 
@@ -389,15 +389,15 @@ def _golden(write=False) -> int:
     write: write both as they come out now, the sources that the record files name, and what the
         studies declare in data/profiles/paper; raise the version of what changed first
     """
+    if write:  # first, since studies that declare something else are not collected
+        write_declared(find())
     studies, _ = collect(find())
     if write:
-        identities = [canonical(run.job.game.identity) for _, run in runs_of(studies)]
-        golden.write(learners(), identities)
+        golden.write(learners(), [run.job.game for _, run in runs_of(studies)])
     right = [study.check_sources(arm) for study in studies for arm in study.arms.values()]
-    for study in studies if write else ():
-        study.records.tidy()
     if write:
-        write_declared(find())
+        for study in studies:
+            study.records.tidy()
     print(f"{sum(right)} of {len(right)} arms have the numbers of their versions")
     return 0 if all(right) else 1
 

@@ -195,12 +195,12 @@ def ending(moves, scores) -> list[tuple[str, str, float]]:
     return rows
 
 
-def variant(base, name, **changed):
+def variant(base, name, version=1, **changed):
     """Return a game with other rules."""
     same = "players actions size max_legal num_codes symmetries action_symmetries".split()
     same += ["score_range", "start_scheme", "neighbours"]
     rules = {r: base.functions[r] for r in RULES} | {what: getattr(base, what) for what in same}
-    return Game(name, version=1, **rules | changed)
+    return Game(name, version=version, **rules | changed)
 
 
 def with_null_move(base, name, winner=None):
@@ -268,7 +268,8 @@ def variants(connect4, othello):
     return {
         LOSER_AGAIN: with_null_move(connect4, "connect4-null-move"),
         WINNER_LAST: with_null_move(othello, "othello-winner-last", more_stones),
-        NO_PASSES: variant(othello, "othello-no-passes", play=no_pass),
+        # version 1 had two more numbers in its states, from which players draw their seeds
+        NO_PASSES: variant(othello, "othello-no-passes", version=2, play=no_pass),
     }
 
 
