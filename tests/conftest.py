@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from afterply.players import optional
+from afterply.opponents import optional
 
 # the notebooks train, as in the profile quick; without it they show the recorded runs
 os.environ.setdefault("AFTERPLY_PROFILE", "quick")

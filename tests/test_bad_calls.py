@@ -198,7 +198,8 @@ import math
 
 import pandas as pd
 
-from afterply import arena, evaluators, games, players
+from afterply import arena, games, players
+from afterply.studies import evaluators
 from afterply.adapters import open_spiel, pettingzoo
 from afterply.adapters.gymnasium import vector
 from afterply.arena import ratings
@@ -207,8 +208,9 @@ from afterply.kernel import new_rng
 from afterply.learners import tabular, td
 from afterply.networks import ntuple
 from afterply.networks.table import QTable
-from afterply.papers.mandziuk2004 import linear
-from afterply.players import agents, gtp, perfect, positional, weaken
+from afterply.studies.papers.mandziuk2004 import linear
+from afterply.players import agents, positional
+from afterply.opponents import gtp, perfect, weaken
 from afterply.players.agents import contest
 from afterply.screen.game_table import Table
 from afterply.search import mcts, puct

@@ -105,7 +105,7 @@ PLACES = """
 import os
 from afterply import files
 from afterply.kernel import compile
-from afterply.players import optional
+from afterply.opponents import optional
 found = lambda: [files.data_directory(), files.reports_directory(), compile.cache_root()]
 os.environ["EDAX"] = "edax"
 first = [*map(str, found()), optional.edax_files()[0]]

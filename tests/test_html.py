@@ -9,9 +9,9 @@ import pytest
 from afterply import arena, players
 from afterply.games import boards
 from afterply.games.game import Game
-from afterply.reports import figures, pages
 from afterply.screen.game_table import Table
 from afterply.screen.widget import BoardWidget, Replay
+from afterply.studies.reports import figures, pages
 from sample_games import race
 
 BAD = '<script>alert(1)</script>&"&lt;'

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from afterply import arena, games, players
-from afterply.evaluators import Matches, OfFunction, as_evaluator
 from afterply.identity import content_hash, identity, sources_behind_file
 from afterply.kernel import kernel
 from afterply.learners import td
-from afterply.players.player_file import PlayerFile
+from afterply.opponents.player_file import PlayerFile
 from afterply.studies import records, runs
+from afterply.studies.evaluators import Matches, OfFunction, as_evaluator
 
 NIM = games.load("nim", heaps=1, stones=3)
 ONE, OTHER = "return 1", "return 2"
@@ -288,7 +288,7 @@ def test_an_edited_list_of_n_tuples_is_another_key(tmp_path, monkeypatch):
 
 
 def test_a_file_that_an_evaluator_reads_is_in_its_key_once_it_is_another(tmp_path, monkeypatch):
-    from afterply.papers.mandziuk2004.giveaway_points import AgainstLinear
+    from afterply.studies.papers.mandziuk2004.giveaway_points import AgainstLinear
 
     file = "models/giveaway-learners.npz"
     reading = AgainstLinear(file)

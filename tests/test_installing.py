@@ -30,7 +30,8 @@ class Missing:  # as where only the core is installed
 
 sys.meta_path.insert(0, Missing())
 import afterply
-from afterply import arena, games, papers, players, screen
+from afterply import arena, games, players, screen
+from afterply.studies import papers
 from afterply.commands import cli
 from afterply.files import data_directory, published_file
 from afterply.learners import td
@@ -69,7 +70,7 @@ from pathlib import Path
 
 from afterply import games
 from afterply.learners import td
-from afterply.reports import collect
+from afterply.studies.reports import collect
 from afterply.studies import Study
 
 collect.build("quick", [])  # the templates and the style sheet are in the wheel

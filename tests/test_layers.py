@@ -11,10 +11,10 @@ from afterply.kernel.source import imported
 
 PACKAGE = Path(__file__).parents[1] / "lib" / "afterply"
 
-# rooms from the ground upwards; a room may import itself and those below it, but for exceptions
-ORDER = [
+# the three wings, their rooms from the ground upwards; a room may import itself and those below it
+CORE = [
     "checks",
-    "files processes results stats",
+    "files processes stats",
     "kernel",
     "identity",
     "games",
@@ -22,19 +22,22 @@ ORDER = [
     "search",
     "players",
     "learners",
-    "adapters screen",
     "arena",
-    "evaluators",
-    "papers",
-    "reports",
-    "studies",
-    "studied",  # papers/<key>: what only one paper needs
-    "commands",
 ]
+EXTRAS = ["adapters opponents", "screen", "league"]
+STUDY = [
+    "studies.results",
+    "studies.evaluators",
+    "studies.papers",
+    "studies.reports",
+    "studies",
+    "studied",  # studies/papers/<key>: what only one paper needs
+]
+ORDER = [*CORE, *EXTRAS, *STUDY, "commands"]
 PLAYING = {"kernel", "games", "networks", "search", "players", "learners", "arena", "screen"}
 NEVER = {
-    "papers": PLAYING,
-    "reports": PLAYING - {"kernel", "games"},
+    "studies.papers": PLAYING,
+    "studies.reports": PLAYING - {"kernel", "games"},
     "adapters": PLAYING - {"kernel", "games"},
 }
 HEIGHT = {name: height for height, names in enumerate(ORDER) for name in names.split()}
@@ -42,10 +45,12 @@ FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*
 
 
 def room(file: str) -> str:
-    """Return the room of a file: its package, the file itself at the top, or that of one paper."""
-    parts = file.split("/")
-    is_key = parts[0] == "papers" and parts[1].removesuffix(".py")[-4:].isdigit()
-    return "studied" if is_key else parts[0].removesuffix(".py")
+    """Return the room of a file: its package, or the file itself where it stands alone."""
+    parts = file.removesuffix(".py").split("/")
+    if parts[:2] == ["studies", "papers"] and parts[2][-4:].isdigit():
+        return "studied"
+    within = ".".join(parts[:2])
+    return within if within in HEIGHT else parts[0]
 
 
 @cache

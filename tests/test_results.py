@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterply import results
-from afterply.results import Collected, as_rows, by_columns, in_words, joined, key, select
+from afterply.studies import results
+from afterply.studies.results import Collected, as_rows, by_columns, in_words, joined, key, select
 
 ROWS = [
     {"measure": "win_rate", "opponent": "AB"},

@@ -10,17 +10,18 @@ import numpy as np
 import pytest
 
 from afterply import games, players
-from afterply.arena.rating_pool import meet
 from afterply.games.conformance import random_game
 from afterply.kernel.random import new_rng
 from afterply.learners import tabular, td, td_wrapped
 from afterply.networks.ntuple import Network
-from afterply.papers.mandziuk2004 import linear_search
-from afterply.papers.mandziuk2004.linear import Linear
-from afterply.players import agents, optional, perfect, positional
+from afterply.opponents import optional, perfect
+from afterply.opponents.rating_pool import meet
+from afterply.players import agents, positional
 from afterply.search.max_n import MinMaxSearch
 from afterply.search.mcts import TreeSearch
 from afterply.search.puct import Search
+from afterply.studies.papers.mandziuk2004 import linear_search
+from afterply.studies.papers.mandziuk2004.linear import Linear
 
 THREADS, TIMES = 4, 3
 CONNECT4, OTHELLO, GIVEAWAY = (games.load(name) for name in ("connect4", "othello", "giveaway"))

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, assert_type
 import numpy as np
 import pandas as pd
 
-from afterply import arena, games, kernel, papers, players
+from afterply import arena, games, kernel, players
 from afterply.learners import td
 from afterply.networks import ntuple, table
 from afterply.search import max_n, mcts
+from afterply.studies import papers
 
 
 def first_free(state: np.ndarray) -> int:

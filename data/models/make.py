@@ -22,18 +22,19 @@ from typing import NamedTuple
 import numpy as np
 
 from afterply import arena
-from afterply.arena import rating_pool, ratings
+from afterply.arena import ratings
 from afterply.files import data_directory, published_file, read_npz, write_text
 from afterply.games.catalogue import load, load_spec
 from afterply.kernel.random import seed_from
 from afterply.learners import learners, td
-from afterply.papers.konen2021.game_measures import Scores2048
-from afterply.papers.scheiermann2022.cube_solving import Solved
+from afterply.opponents import rating_pool
 from afterply.players import MCTS, MinMax, Random
 from afterply.players.saved import Saved, careless, named, zoo
-from afterply.results import key
 from afterply.stats import mean_interval
+from afterply.studies.papers.konen2021.game_measures import Scores2048
+from afterply.studies.papers.scheiermann2022.cube_solving import Solved
 from afterply.studies.records import machine, read
+from afterply.studies.results import key
 
 BATCHES = 10  # of games of a single player, over which the interval is
 STARTS = 50  # start positions, of those after two plies; one match from each in each seat

@@ -22,6 +22,14 @@ o . x
 >>> len(arena.match(game, [session, first_free], seed=1).moves) >= 5
 True
 
+The house has three wings, and the command lines (``commands``) above them::
+
+    core     kernel, games, networks, search, players, learners, arena
+    study    studies: evaluators, papers and what only one paper needs, reports
+    extras   screen, adapters, opponents (other programs, files, ladders), league
+
+Core imports neither of the others; ``tests/test_layers.py`` holds who may import whom.
+
 These words mean the same everywhere::
 
     game     a Game, as ``games.load`` makes it; where a name will do, that is said
@@ -41,7 +49,8 @@ if sys.flags.optimize > 1:
         " by which home-made code has its version: use python -O, or unset PYTHONOPTIMIZE"
     )
 
-__all__ = ["adapters", "arena", "evaluators", "games", "kernel", "learners"]
-__all__ += ["networks", "papers", "players", "screen", "search", "studies"]
+__all__ = ["arena", "games", "kernel", "learners", "networks", "players", "search"]
+__all__ += ["studies"]
+__all__ += ["adapters", "league", "opponents", "screen"]
 
 __version__ = "0.1.0"

@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from afterply import arena, games, players
-from afterply.arena.league import league
 from afterply.commands import cli
-from afterply.players import player_file
-from afterply.players.player_file import PlayerFile
+from afterply.league import league
+from afterply.opponents import player_file
+from afterply.opponents.player_file import PlayerFile
 
 league_module = sys.modules[league.__module__]
 NIM = games.load("nim", heaps=1, stones=3)

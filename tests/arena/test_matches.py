@@ -11,7 +11,8 @@ from afterply.arena.tournament import Standings
 from afterply.kernel.random import new_rng
 from afterply.learners import td
 from afterply.networks import ntuple
-from afterply.players import Wrapped, agents, gtp
+from afterply.opponents import gtp
+from afterply.players import Wrapped, agents
 from afterply.players.basic import Random
 from afterply.players.searching import MaxN
 

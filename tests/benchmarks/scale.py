@@ -16,8 +16,8 @@ from afterply import games
 from afterply.kernel.compile import kernel
 from afterply.kernel.random import new_rng, random_bits
 from afterply.learners import td
-from afterply.reports import picture
-from afterply.reports.figures import in_our_style
+from afterply.studies.reports import picture
+from afterply.studies.reports.figures import in_our_style
 from oracles.reference_td import Reference, Splitmix64
 
 REPEATS, SECONDS = 3, 1.0

@@ -7,9 +7,9 @@ import pytest
 
 from afterply.commands import reproduce
 from afterply.commands.again import _changes
-from afterply.players import optional
-from afterply.reports.among import among
+from afterply.opponents import optional
 from afterply.studies import question
+from afterply.studies.reports.among import among
 from small_studies import (
     Needy,
     Weights,

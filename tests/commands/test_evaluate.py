@@ -10,8 +10,8 @@ from scipy.stats import t
 
 from afterply.commands import INTERRUPTED, evaluate, reproduce
 from afterply.files import data_directory, read_yaml
-from afterply.results import in_words
 from afterply.studies.records import read
+from afterply.studies.results import in_words
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = read_yaml(ROOT / "data" / "evaluate.yaml")

@@ -13,7 +13,7 @@ import afterply
 from afterply import games
 from afterply.commands import reproduce
 from afterply.networks import ntuple
-from afterply.players import player_file
+from afterply.opponents import player_file
 from afterply.search import puct
 from small_studies import write_notebook
 

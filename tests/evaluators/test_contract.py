@@ -12,20 +12,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from afterply import arena, evaluators, games, papers, players
-from afterply.evaluators import Matches
+from afterply import arena, games, players
 from afterply.identity import identity
 from afterply.learners import tabular
 from afterply.networks.ntuple import Network
 from afterply.networks.table import QTable
-from afterply.papers.jamieson2022 import snapshots, weaker_ladder
-from afterply.papers.konen2021 import game_measures, sarsa_study
-from afterply.papers.mandziuk2004 import giveaway_points, linear_search, td_search
-from afterply.papers.mandziuk2004.linear import Linear
-from afterply.papers.scheiermann2022 import connect4_tournament, cube_solving, wrapping
-from afterply.players.gtp import Edax, Rhino
-from afterply.results import COLUMNS, as_rows
+from afterply.opponents.gtp import Edax, Rhino
+from afterply.studies import evaluators, papers
+from afterply.studies.evaluators import Matches
+from afterply.studies.papers.jamieson2022 import snapshots, weaker_ladder
+from afterply.studies.papers.konen2021 import game_measures, sarsa_study
+from afterply.studies.papers.mandziuk2004 import giveaway_points, linear_search, td_search
+from afterply.studies.papers.mandziuk2004.linear import Linear
+from afterply.studies.papers.scheiermann2022 import connect4_tournament, cube_solving, wrapping
 from afterply.studies.records import key_of
+from afterply.studies.results import COLUMNS, as_rows
 from oldest import said_by_the_oldest
 
 TICTACTOE, GIVEAWAY, CONNECT4 = map(games.load, ("tictactoe", "giveaway", "connect4"))

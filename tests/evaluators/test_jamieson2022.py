@@ -8,16 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterply import games, papers
+from afterply import games
 from afterply.arena import exact
 from afterply.kernel.random import seed_from
 from afterply.learners import tabular
 from afterply.networks import table
-from afterply.papers.jamieson2022 import snapshot_tables, snapshots
-from afterply.papers.jamieson2022.snapshots import TrainingGames, learning_contest
-from afterply.papers.jamieson2022.weaker_ladder import Ladder, smoothness
-from afterply.players import agents, weaken
+from afterply.opponents import weaken
+from afterply.players import agents
 from afterply.players.agents import contest
+from afterply.studies import papers
+from afterply.studies.papers.jamieson2022 import snapshot_tables, snapshots
+from afterply.studies.papers.jamieson2022.snapshots import TrainingGames, learning_contest
+from afterply.studies.papers.jamieson2022.weaker_ladder import Ladder, smoothness
 
 GAME = games.load("tictactoe")
 OUTCOMES = ("wins", "draws", "losses")

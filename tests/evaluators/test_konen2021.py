@@ -10,8 +10,8 @@ from afterply.kernel.random import best_of, new_rng
 from afterply.learners import sarsa, td
 from afterply.networks import table
 from afterply.networks.ntuple import Network
-from afterply.papers.konen2021 import sarsa_study
-from afterply.papers.konen2021.game_measures import (
+from afterply.studies.papers.konen2021 import sarsa_study
+from afterply.studies.papers.konen2021.game_measures import (
     HEX_STARTS,
     TILES,
     FirstMoves,
@@ -19,7 +19,7 @@ from afterply.papers.konen2021.game_measures import (
     WonStarts,
     play_greedily,
 )
-from afterply.papers.konen2021.sarsa_study import Endings, ending, play_alone
+from afterply.studies.papers.konen2021.sarsa_study import Endings, ending, play_alone
 
 hex3, game = games.load("hex", size=3), games.load("game2048")
 LAST = {"last mover wins": 0.0, "last mover loses": 0.0, "last mover draws": 0.0}

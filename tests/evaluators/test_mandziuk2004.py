@@ -11,10 +11,10 @@ import pytest
 from afterply import games
 from afterply.files import read_npz
 from afterply.kernel.random import new_rng
-from afterply.papers.mandziuk2004 import giveaway_points as tables
-from afterply.papers.mandziuk2004 import linear, linear_search, td_search
-from afterply.results import key
 from afterply.stats import mean_interval
+from afterply.studies.papers.mandziuk2004 import giveaway_points as tables
+from afterply.studies.papers.mandziuk2004 import linear, linear_search, td_search
+from afterply.studies.results import key
 from many import one_in
 from oracles import reference_checkers as reference
 

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from afterply import games, players
-from afterply.evaluators import Matches
 from afterply.networks.ntuple import Network
-from afterply.papers.scheiermann2022 import connect4_tournament as tournament
-from afterply.papers.scheiermann2022 import figures, wrapper_tables, wrapping
-from afterply.papers.scheiermann2022.cube_solving import (
+from afterply.studies.evaluators import Matches
+from afterply.studies.papers.scheiermann2022 import connect4_tournament as tournament
+from afterply.studies.papers.scheiermann2022 import figures, wrapper_tables, wrapping
+from afterply.studies.papers.scheiermann2022.cube_solving import (
     FAR,
     Solved,
     distances,
@@ -21,7 +21,7 @@ from afterply.papers.scheiermann2022.cube_solving import (
     ratio,
     scramble,
 )
-from afterply.results import joined, select
+from afterply.studies.results import joined, select
 from oracles.cube_play import after, inverse, random_twists
 
 KNOWN_2 = [1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644]

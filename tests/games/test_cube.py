@@ -10,7 +10,7 @@ from afterply import games
 from afterply.games.rules import cube
 from afterply.kernel.random import new_rng
 from afterply.networks import ntuple
-from afterply.papers.scheiermann2022.cube_solving import distances
+from afterply.studies.papers.scheiermann2022.cube_solving import distances
 from oracles.cube_play import after, inverse, random_twists, starts
 
 cube2, cube3 = games.load("cube2"), games.load("cube3")

@@ -8,8 +8,8 @@ from afterply import games
 from afterply.games.calls import call_legal, call_over, call_play, call_player, copy_into
 from afterply.games.rules.giveaway import BESIDE
 from afterply.kernel.compile import kernel
-from afterply.papers.konen2021.sarsa_study import one_full_afterstate, pairs_per_afterstate
 from afterply.search import max_n
+from afterply.studies.papers.konen2021.sarsa_study import one_full_afterstate, pairs_per_afterstate
 
 CHECKERS = [7, 49, 302, 1469, 7361, 36768, 179740, 845931]  # turns, not single jumps
 COUNTS = {

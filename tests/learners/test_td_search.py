@@ -5,7 +5,7 @@ import pytest
 
 from afterply import games
 from afterply.learners import check_learner
-from afterply.papers.mandziuk2004 import linear_search, td_search
+from afterply.studies.papers.mandziuk2004 import linear_search, td_search
 from oracles import reference_checkers as reference
 
 game = games.load("giveaway")

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterply import reports
-from afterply.papers import tests_of_means
-from afterply.papers.errors import in_short, of_stages, rejected
-from afterply.papers.tests_of_means import Arms, gaffke, joined_p
-from afterply.papers.verdicts import verdict
+from afterply.studies import reports
+from afterply.studies.papers import tests_of_means
+from afterply.studies.papers.errors import in_short, of_stages, rejected
+from afterply.studies.papers.tests_of_means import Arms, gaffke, joined_p
+from afterply.studies.papers.verdicts import verdict
 
 TEMPLATES = Path(reports.__file__).parent / "templates"
 VALUES_TABLE, TESTS_TABLE = TEMPLATES / "error_rates.md", TEMPLATES / "error_rates_of_tests.md"

@@ -9,11 +9,11 @@ import pytest
 
 from afterply.commands.reproduce import collect, find
 from afterply.files import data_directory, write_text
-from afterply.papers import claims, errors
-from afterply.papers.compare import final_values
-from afterply.papers.margins import known, scaled, sensitive
-from afterply.papers.statements import DOES_NOT_HOLD, HOLDS, judge
-from afterply.results import by_columns, joined, key
+from afterply.studies.papers import claims, errors
+from afterply.studies.papers.compare import final_values
+from afterply.studies.papers.margins import known, scaled, sensitive
+from afterply.studies.papers.statements import DOES_NOT_HOLD, HOLDS, judge
+from afterply.studies.results import by_columns, joined, key
 
 RUNS = {"study": "s", "arm": "a", "select": {"measure": "win_rate"}}
 

@@ -9,22 +9,23 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from afterply import games, learners, papers
-from afterply.evaluators import Matches
+from afterply import games, learners
 from afterply.files import data_directory, read_yaml
 from afterply.games.rules import cube
 from afterply.learners import td
-from afterply.papers.compare import NEEDED
-from afterply.papers.jamieson2022 import snapshot_tables, snapshots
-from afterply.papers.konen2021.game_measures import PerfectPlay
-from afterply.papers.mandziuk2004 import td_search
-from afterply.papers.scheiermann2022.connect4_tournament import Pairings
-from afterply.papers.scheiermann2022.cube_solving import Solved
-from afterply.papers.verdicts import counting_error
 from afterply.players import positional
 from afterply.players.searching import MCTS
 from afterply.search.puct import SETTINGS
+from afterply.studies import papers
+from afterply.studies.evaluators import Matches
 from afterply.studies.notebooks import planned, studies_of
+from afterply.studies.papers.compare import NEEDED
+from afterply.studies.papers.jamieson2022 import snapshot_tables, snapshots
+from afterply.studies.papers.konen2021.game_measures import PerfectPlay
+from afterply.studies.papers.mandziuk2004 import td_search
+from afterply.studies.papers.scheiermann2022.connect4_tournament import Pairings
+from afterply.studies.papers.scheiermann2022.cube_solving import Solved
+from afterply.studies.papers.verdicts import counting_error
 from afterply.studies.records import read
 
 TABLES = {

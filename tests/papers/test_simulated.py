@@ -8,12 +8,12 @@ import json
 
 import pytest
 
-from afterply import papers
 from afterply.commands.reproduce import collect, find
 from afterply.files import data_directory, write_text
-from afterply.papers import errors, statements
-from afterply.papers.compare import final_values
-from afterply.results import by_columns, joined, key
+from afterply.studies import papers
+from afterply.studies.papers import errors, statements
+from afterply.studies.papers.compare import final_values
+from afterply.studies.results import by_columns, joined, key
 
 FILE = data_directory() / "papers" / "simulated.json"
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from afterply import papers
-from afterply.papers import statements
-from afterply.papers.claims import Statement
-from afterply.papers.statements import DOES_NOT_HOLD, HOLDS, UNDECIDED, judge, series
-from afterply.papers.verdicts import NOT_RUN
+from afterply.studies import papers
+from afterply.studies.papers import statements
+from afterply.studies.papers.claims import Statement
+from afterply.studies.papers.statements import DOES_NOT_HOLD, HOLDS, UNDECIDED, judge, series
+from afterply.studies.papers.verdicts import NOT_RUN
 
 REACHED = {"measure": "reached"}
 

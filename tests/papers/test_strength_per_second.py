@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterply.papers.scheiermann2022 import strength_per_second as strength
-from afterply.reports.times import on_one_processor
+from afterply.studies.papers.scheiermann2022 import strength_per_second as strength
+from afterply.studies.reports.times import on_one_processor
 
 FAST, SLOW = "X (old)", "X (new)"
 MOVES = {"alone": 0.1, "Wrapped-100": 1.0, "MCTS-100": 0.5, "Min-Max-2-first": 0.2}  # milliseconds

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from afterply.papers.tests_of_means import (
+from afterply.studies.papers.tests_of_means import (
     BY_ENDS,
     NAMED,
     Arms,

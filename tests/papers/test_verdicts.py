@@ -7,8 +7,8 @@ import pytest
 from scipy.special import stdtr
 
 from afterply import stats
-from afterply.papers.verdicts import Published, counting_error, runs_for, verdict
 from afterply.stats import mean_interval
+from afterply.studies.papers.verdicts import Published, counting_error, runs_for, verdict
 
 REPEATS = 1000
 

@@ -15,10 +15,11 @@ from afterply.kernel.random import new_rng, pick_best
 from afterply.networks import ntuple
 from afterply.networks.ntuple import Network
 from afterply.networks.table import QTable
-from afterply.papers.mandziuk2004 import linear_search
-from afterply.papers.mandziuk2004.linear import Linear
-from afterply.players import agents, gtp, optional, perfect, positional
+from afterply.opponents import gtp, optional, perfect
+from afterply.players import agents, positional
 from afterply.players.saved import named, word_for
+from afterply.studies.papers.mandziuk2004 import linear_search
+from afterply.studies.papers.mandziuk2004.linear import Linear
 
 TICTACTOE, OTHELLO, NIM = games.load("tictactoe"), games.load("othello"), games.load("nim")
 GIVEAWAY = games.load("giveaway")

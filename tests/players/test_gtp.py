@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from afterply import arena, games, players
-from afterply.players import gtp, optional, perfect
+from afterply.opponents import gtp, optional, perfect
 
 STAND_IN = Path(__file__).parents[1] / "oracles" / "gtp_engine.py"
 game = games.load("othello")
@@ -173,7 +173,7 @@ def test_no_engine_outlives_its_process(tmp_path, ending):
     log.touch()
     command = [sys.executable, str(STAND_IN), "none", "0", "0", str(log)]
     script = (
-        "import os\nfrom afterply import games\nfrom afterply.players import gtp\n"
+        "import os\nfrom afterply import games\nfrom afterply.opponents import gtp\n"
         f"p = gtp.Player({command}, 'p')\np.new_match(games.load('othello'), [], 0, 0)\n{ending}\n"
     )
     subprocess.run([sys.executable, "-c", script], timeout=120)

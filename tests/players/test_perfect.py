@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from afterply import arena, games
-from afterply.papers.konen2021.game_measures import PerfectPlay, judge
-from afterply.players import optional
+from afterply.opponents import optional
+from afterply.opponents.perfect import Perfect, best_moves, scores, value
 from afterply.players.basic import Random
-from afterply.players.perfect import Perfect, best_moves, scores, value
 from afterply.search.max_n import MinMaxSearch
+from afterply.studies.papers.konen2021.game_measures import PerfectPlay, judge
 
 game = games.load("connect4")
 pytestmark = [

@@ -14,7 +14,7 @@ from afterply.games.rules.game2048 import MAX_SCORE
 from afterply.kernel.random import seed_from
 from afterply.learners import sarsa, tabular, td
 from afterply.networks import ntuple
-from afterply.papers.scheiermann2022.cube_solving import Solved
+from afterply.studies.papers.scheiermann2022.cube_solving import Solved
 from afterply.studies.records import read
 
 MODELS = data_directory() / "models"

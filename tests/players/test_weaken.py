@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from afterply import arena, games, players
-from afterply.arena import exact, rating_pool
+from afterply.arena import exact
 from afterply.learners import tabular
-from afterply.players import agents, saved, weaken
+from afterply.opponents import rating_pool, weaken
+from afterply.players import agents, saved
 
 GAME, DIALS = games.load("tictactoe"), (0.0, 0.5, 1.0)
 

@@ -5,9 +5,9 @@ import pytest
 
 from afterply import games
 from afterply.learners import tabular, td
-from afterply.papers.mandziuk2004.linear import Linear
 from afterply.players.wrapped import Wrapped
 from afterply.search.puct import Search
+from afterply.studies.papers.mandziuk2004.linear import Linear
 from oracles.puct_games import connect4, late, network, othello, tictactoe
 from sample_games import race, take_game
 

@@ -3,7 +3,7 @@
 import ast
 import re
 
-from afterply.reports import pages
+from afterply.studies.reports import pages
 
 PAPER = "konen2021"  # of it every citation must stand in the map, of others their algorithms
 CHECKED = ("Alg.", "Eq.")  # in these groups every function must cite its place

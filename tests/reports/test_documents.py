@@ -16,7 +16,7 @@ import pytest
 from test_pages import Page, broken_links
 
 import afterply
-from afterply.reports import site
+from afterply.studies.reports import site
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = "reports/paper/"  # by make reproduce

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from afterply import stats
-from afterply.reports import figures, picture
+from afterply.studies.reports import figures, picture
 
 ROWS = ["row", "series", "runs", "mean", "low", "high"]
 

@@ -5,8 +5,8 @@ import pytest
 
 from afterply.commands import cli
 from afterply.files import data_directory
-from afterply.reports.own_paper import judge
 from afterply.studies.records import read
+from afterply.studies.reports.own_paper import judge
 
 CLAIMS = """
 margins: {accuracy: {absolute: 0.5, why: less than between two seeds}}

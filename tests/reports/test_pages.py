@@ -11,8 +11,8 @@ import pytest
 from test_report import fill, published
 
 from afterply.games import catalogue
-from afterply.reports import collect, pages, readings
 from afterply.studies import notebooks
+from afterply.studies.reports import collect, pages, readings
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPARED = {".md", ".csv", ".svg", ".txt"}

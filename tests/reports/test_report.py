@@ -9,14 +9,14 @@ import shutil
 import pandas as pd
 import pytest
 
-from afterply import papers
 from afterply.files import data_directory, read_yaml
-from afterply.papers.claims import Reading, Statement
-from afterply.papers.compare import NEEDED
-from afterply.papers.verdicts import LABELS
-from afterply.reports import collect, figures, picture, sources
-from afterply.reports.sentences import parts_of
-from afterply.results import select
+from afterply.studies import papers
+from afterply.studies.papers.claims import Reading, Statement
+from afterply.studies.papers.compare import NEEDED
+from afterply.studies.papers.verdicts import LABELS
+from afterply.studies.reports import collect, figures, picture, sources
+from afterply.studies.reports.sentences import parts_of
+from afterply.studies.results import select
 
 STATEMENTS = set(picture.STATEMENTS)
 WIN_RATE = {"study": "nim", "arm": "FARL", "select": {"measure": "win_rate"}}

@@ -5,11 +5,10 @@ from functools import cache
 
 import pytest
 
-from afterply import papers
 from afterply.files import data_directory, read_json, read_yaml
-from afterply.reports import sentences
-from afterply.results import by_columns, joined
-from afterply.studies import notebooks
+from afterply.studies import notebooks, papers
+from afterply.studies.reports import sentences
+from afterply.studies.results import by_columns, joined
 
 SAID = {
     "p/s": "holds",

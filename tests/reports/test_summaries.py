@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from afterply import stats
-from afterply.reports import summaries
+from afterply.studies.reports import summaries
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from afterply import papers
-from afterply.reports.times import NOT_YET, ours_of
+from afterply.studies import papers
+from afterply.studies.reports.times import NOT_YET, ours_of
 
 PLAYERS = {"alone": 0.5, "Wrapped-100": 5.0, "MCTS-10000": 50.0}  # printed
 

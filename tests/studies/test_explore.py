@@ -9,10 +9,10 @@ import yaml
 
 from afterply import games
 from afterply.learners import td
-from afterply.results import LIKE, select
 from afterply.studies import Study, explore, opened
 from afterply.studies.profiles import changes_of
 from afterply.studies.records import Records
+from afterply.studies.results import LIKE, select
 from afterply.studies.runs import Limit
 from small_studies import SMALL, TUPLES, Weights, record_file
 

@@ -15,8 +15,8 @@ from afterply.checks import to_install
 from afterply.files import data_directory, read_json
 from afterply.kernel.source import PACKAGE
 from afterply.learners import td
-from afterply.results import select
 from afterply.studies import golden, runs
+from afterply.studies.results import select
 from afterply.studies.study import Study
 from oldest import said_by_the_oldest
 from small_studies import SMALL, Weights, declare, make, record_lines, sorted_table

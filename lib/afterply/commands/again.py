@@ -5,9 +5,9 @@ import re
 import yaml
 
 from ..files import reports_directory
-from ..reports import picture
-from ..reports.sources import anchor
 from ..studies import question
+from ..studies.reports import picture
+from ..studies.reports.sources import anchor
 from . import pairs
 
 USAGE = (

@@ -198,7 +198,7 @@ def _judge(claims, *runs, out=None):
     out: the folder for the page; default: one beside the claims that has their name
     Ctrl-C: No page was written.
     """
-    from ..reports.own_paper import judge  # needs the extra for reports
+    from ..studies.reports.own_paper import judge  # needs the extra for reports
 
     out = Path(out or Path(claims).with_suffix(""))
     if runs and out.is_file():
@@ -223,7 +223,7 @@ def _league(folder, game="tictactoe", episodes=2, seconds=5.0, megabytes=2000, s
     Ctrl-C: Every match that was finished is kept in FOLDER/league, and the same command goes on;
         the page is as it was.
     """
-    from ..arena.league import league
+    from ..league import league
 
     say = functools.partial(print, flush=True)
     print(league(folder, _game(game), episodes, seed, seconds, megabytes, say))
@@ -241,7 +241,7 @@ def _docs(out=None):
     """
     from ..checks import to_install
     from ..files import reports_directory
-    from ..reports import site  # needs an extra
+    from ..studies.reports import site  # needs an extra
 
     folder, listed = Path(out) if out else reports_directory() / "site", _played()
     paths = site.build(folder, played=listed)

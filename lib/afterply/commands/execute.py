@@ -27,9 +27,9 @@ from tqdm import tqdm
 
 from ..files import write_text
 from ..kernel.source import PACKAGE
-from ..reports.sources import duration
 from ..studies.notebooks import folder, profile_parameters
 from ..studies.profiles import QUICK
+from ..studies.reports.sources import duration
 from ..studies.runs import where_to_work
 
 AT_ONCE, TRAIN_AT_ONCE = 8, 2  # notebooks; while one trains, it uses all processors anyway

@@ -27,16 +27,16 @@ import yaml
 
 from ..files import data_directory, reports_directory
 from ..learners import learners
-from ..papers import claims
-from ..reports import collect as report
-from ..reports.pages import write_html
-from ..reports.sources import duration
-from ..results import in_words
 from ..studies import golden
 from ..studies.notebooks import PAPER, collect, find, profile_parameters, write_declared
+from ..studies.papers import claims
 from ..studies.profiles import QUICK
 from ..studies.question import NEW, afresh, differences, last_values, made_again, recorded_cost
 from ..studies.records import made_by, read, sources_behind
+from ..studies.reports import collect as report
+from ..studies.reports.pages import write_html
+from ..studies.reports.sources import duration
+from ..studies.results import in_words
 from . import pairs, run_command
 from .again import again
 

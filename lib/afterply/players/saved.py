@@ -1,7 +1,7 @@
 """Agents in files, their cards, opponents of a chosen strength, and players by a word.
 
 A ladder is a file ``data/models/ladder-<game>.json``: ratings (Elo points above random play, in the
-pool of :mod:`afterply.arena.rating_pool`) of the published agent at positions of the dial
+pool of :mod:`afterply.opponents.rating_pool`) of the published agent at positions of the dial
 "careless" (1 - rate of random moves), and of players above it, by their words.
 """
 
@@ -21,10 +21,11 @@ from ..games.game import check_game
 from ..identity import content_hash, identity, in_package
 from ..kernel.source import source_hash
 from ..networks import ntuple, table
-from . import agents, optional, weaken
+from ..opponents import optional, weaken
+from ..opponents.perfect import Perfect, knows
+from ..opponents.player_file import PlayerFile
+from . import agents
 from .basic import Careless, Greedy, Random
-from .perfect import Perfect, knows
-from .player_file import PlayerFile
 from .searching import MCTS, MaxN, MinMax
 from .wrapped import Wrapped
 

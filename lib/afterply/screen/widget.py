@@ -18,9 +18,10 @@ import numpy as np
 from ..games import boards
 from ..games.game import check_game
 from ..networks import lookup
-from ..players import optional, saved
+from ..opponents import optional
+from ..opponents.perfect import Perfect, knows
+from ..players import saved
 from ..players.basic import wrap
-from ..players.perfect import Perfect, knows
 from ..players.searching import MaxN
 from ..search import max_n
 from .game_table import THEM, YOU

@@ -28,15 +28,15 @@ import pandas as pd
 import yaml
 
 from ..checks import number, whole
-from ..evaluators import as_evaluator
 from ..files import Archive, data_directory, read_yaml, write_text
 from ..games import catalogue
-from ..papers.tests_of_means import welch
-from ..reports.sources import duration
-from ..results import Collected, by_columns, in_percent, in_words
 from ..stats import together
 from . import runs as making
+from .evaluators import as_evaluator
+from .papers.tests_of_means import welch
 from .records import Records, learner_parameters
+from .reports.sources import duration
+from .results import Collected, by_columns, in_percent, in_words
 from .runs import Run
 
 MINUTES = 2.0  # that all own arms of a notebook train together, unless they say otherwise

@@ -19,18 +19,18 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from ..learners.parameters import check_parameters
-from ..papers import claims, errors
-from ..papers.compare import final_values, row_of
-from ..papers.statements import judge, series
-from ..players import optional
-from ..reports.among import among
-from ..reports.figures import learning_curves
-from ..reports.sources import duration
-from ..results import Collected, by_columns, in_percent, in_words, joined, key, select
+from ..opponents import optional
 from .explore import costs_of
 from .notebooks import collect, find
+from .papers import claims, errors
+from .papers.compare import final_values, row_of
+from .papers.statements import judge, series
 from .profiles import Setup
 from .records import same_results
+from .reports.among import among
+from .reports.figures import learning_curves
+from .reports.sources import duration
+from .results import Collected, by_columns, in_percent, in_words, joined, key, select
 from .runs import Run, where_to_work, work
 
 CHEAP = 300.0  # CPU seconds up to which a variant has as many runs as its arm, at least LEAST

@@ -10,9 +10,9 @@
          "rows": [{"measure": ..., ...}, ...], "episode": [...], "values": [[...], ...]}
 
 The columns of a row stand in `rows`, its value at each episode in `values`; see
-`afterply.results`. A key is a hash of all that determines the numbers: learner, game and evaluator
-with their versions, parameters, and the seed path (study, arm, run). An evaluation has a key of its
-own, so a corrected opponent never touches a training.
+`afterply.studies.results`. A key is a hash of all that determines the numbers: learner, game and
+evaluator with their versions, parameters, and the seed path (study, arm, run). An evaluation has a
+key of its own, so a corrected opponent never touches a training.
 
 Each line ends with the checksum of its text, so that no edited digit is believed. A record is
 appended as one whole line; what a killed process left half written is dropped on reading.
@@ -42,7 +42,7 @@ from ..files import file_digest, published_file, read_json, write_text
 from ..identity import package_file
 from ..kernel.source import PACKAGE, import_closure, source_hash
 from ..learners.parameters import check_parameters
-from ..results import key
+from .results import key
 
 REMEDY = "restore it (git checkout) or delete that line"
 # what many records have alike: a tidy file states each of these values once, in its first line

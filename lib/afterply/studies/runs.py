@@ -29,11 +29,8 @@ from ..files import Archive, write_npz
 from ..identity import identity
 from ..kernel.random import seed_from
 from ..learners.session import next_chunk
-from ..players import optional
+from ..opponents import optional
 from ..processes import memory, work_for
-from ..reports.figures import learning_curves
-from ..reports.sources import HERE, MISSING, RECORDED
-from ..results import Collected, as_rows, in_percent, in_words, select
 from .profiles import in_notebook, notebook
 from .records import (
     canonical,
@@ -45,6 +42,9 @@ from .records import (
     provenance,
     sources_behind,
 )
+from .reports.figures import learning_curves
+from .reports.sources import HERE, MISSING, RECORDED
+from .results import Collected, as_rows, in_percent, in_words, select
 
 CHECKPOINT_SECONDS = 30.0  # between two checkpoints, at least ...
 CHECKPOINT_RATIO = 20  # ... and this multiple of the time it takes to write one

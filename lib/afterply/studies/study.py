@@ -17,17 +17,17 @@ from pathlib import Path
 import pandas as pd
 
 from ..checks import plain, whole
-from ..evaluators import as_evaluator
 from ..files import data_directory, reports_directory, writable
 from ..kernel.source import source_hash
-from ..papers import claims
-from ..papers.compare import compare
-from ..reports.sources import MISSING, how_to_make
-from ..reports.sources import RECORDED as FROM_RECORDS
-from ..results import Collected, as_rows, joined
 from . import explore, golden
+from .evaluators import as_evaluator
+from .papers import claims
+from .papers.compare import compare
 from .profiles import PAPER, QUICK, RECORDED, REMEDY, Setup, cell, notebook
 from .records import Records, key_of, learner_parameters, made_by, sources_behind
+from .reports.sources import MISSING, how_to_make
+from .reports.sources import RECORDED as FROM_RECORDS
+from .results import Collected, as_rows, joined
 from .runs import Job, Run, final_net, trained_net, where_to_work, work
 
 COUNTS = ("runs", "episodes", "eval_every")
@@ -215,7 +215,7 @@ class Study:
     def table(self) -> pd.DataFrame:
         """Return the results of all arms: study, arm, run, episode, measure, columns, value.
 
-        What a row does not say is empty, "" or NaN; :func:`afterply.results.select` selects rows.
+        What a row does not say is empty, "" or NaN; `afterply.studies.results.select` selects rows.
         """
         tables = [self._rows(arm) for arm in self.arms]
         tables += [self._tables[own.name] for own in self.own]

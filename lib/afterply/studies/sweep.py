@@ -10,13 +10,13 @@
 import itertools
 
 from ..checks import whole
-from ..evaluators import Matches
 from ..games.game import check_game
 from ..learners.parameters import usual
 from ..players.basic import Random
-from ..reports.figures import learning_curves
-from ..results import filling, in_words, select
+from .evaluators import Matches
 from .records import Records, sources_behind
+from .reports.figures import learning_curves
+from .results import filling, in_words, select
 from .study import SHARES, Study
 
 POINTS = 10  # of a learning curve
@@ -37,7 +37,7 @@ class Sweep:
         """Draw a result (default: the first) of all combinations, or of some.
 
         selected: parameters that vary, with a value each, and columns that tell the result, as for
-        :func:`afterply.results.select`; the first one of the measure by default.
+        :func:`afterply.studies.results.select`; the first one of the measure by default.
         """
         varied = {n: v for n, v in selected.items() if n in next(iter(self.varied.values()))}
         columns = {n: v for n, v in selected.items() if n not in varied}

@@ -1,0 +1,244 @@
+"""A linear value function of checkers positions, V(s) = a tanh(b w.phi(s)), on bitboards.
+
+A weight vector has an *owner*, the player whose value it gives, fixed for the whole game. Every
+feature is counted for one player as if it played upwards, for the other one on the turned board.
+
+::
+
+    F22  the 22 differences ``F22_NAMES``, own count less the opponent's
+    V1   the first 8 counts of the owner, those of the opponent, then the differences 17 to 22
+    V2   the counts 1 to 9, 11 and 12 of the owner, then of the opponent
+
+    safe: on the border of the board       moveable: with an empty square in front (kings: beside)
+    defenders: in the two lowest rows      attackers: men in the three topmost rows
+    loners: no piece beside                holes: empty squares with 3 own pieces beside
+    triangle 27, 31, 32   oreo 26, 30, 31   bridge 30, 32   dog: a man on 32, an enemy man on 28
+
+The paper does not list its features; these are 22 of the 25 that the same group used in 2007.
+
+Source: [mandziuk2004] Eq. (1). Deviations: D1, D14.
+"""
+
+import hashlib
+
+import numpy as np
+
+from ....checks import one_of, whole
+from ....games.calls import Arrays, call_legal, call_over, call_play, call_score, copy_into
+from ....games.rules import count
+from ....games.rules.giveaway import (
+    ALL,
+    bits_of,
+    down,
+    down_left,
+    down_right,
+    up,
+    up_left,
+    up_right,
+)
+from ....kernel.compile import kernel
+from ....kernel.functions import tanh
+
+FEATURE_SETS = ("F22", "V1", "V2")
+F22, V1, V2 = range(3)
+F22_NAMES = (
+    *("men", "kings", "safe men", "safe kings", "moveable men", "moveable kings"),
+    *("promotion distance", "free promotion squares", "defenders", "attackers"),
+    *("centre men", "centre kings", "main-diagonal men", "main-diagonal kings"),
+    *("double-diagonal men", "double-diagonal kings", "loners", "holes"),
+    *("triangle", "oreo", "bridge", "dog"),
+)
+NUM_FEATURES = len(F22_NAMES)
+A, B = 99.0, 0.027
+WON_VALUE = 100.0  # V of a won position; 0 of a draw, -100 of a lost one
+WON = 1e300  # its activation: beyond every w.phi
+MAX_DEPTH = 64
+BASIC, PATTERNS = 8, 16  # V1: counts up to BASIC raw, those from PATTERNS on as differences
+RAW = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11])  # V2
+WORK = {
+    "counts": ("int64", 2, NUM_FEATURES),
+    "phi": ("float64", NUM_FEATURES),
+    "score": ("float64", 2),
+}
+
+
+def _bits(*squares):
+    return sum(1 << square - 1 for square in squares)
+
+
+def _both(*squares):
+    """Return a set of squares as White sees it, and as Black."""
+    return np.array([_bits(*squares), _bits(*(33 - square for square in squares))], np.int64)
+
+
+EDGE = _bits(1, 2, 3, 4, 5, 12, 13, 20, 21, 28, 29, 30, 31, 32)
+CENTRE = _bits(10, 11, 14, 15, 18, 19, 22, 23)
+MAIN = _bits(4, 8, 11, 15, 18, 22, 25, 29)
+DOUBLE = _bits(1, 6, 10, 15, 19, 24, 28, 5, 9, 14, 18, 23, 27, 32)
+# squares whose row number, from above, has bit 0, 1, 2
+ROW_BITS = (0xF0F0F0F0, 0xFF00FF00, 0xFFFF0000)
+PROMOTION, HOME, FRONT = _both(*range(1, 5)), _both(*range(25, 33)), _both(*range(1, 13))
+TRIANGLE, OREO, BRIDGE = _both(27, 31, 32), _both(26, 30, 31), _both(30, 32)
+DOG, DOG_ENEMY = _both(32), _both(28)
+
+
+@kernel
+def _has(pieces, squares):
+    return np.int64(pieces & squares == squares)
+
+
+@kernel
+def count_side(own, enemy, kings, side, counts):
+    """Write the 22 counts of one player (0: White plays up, 1: Black) into ``counts[side]``."""
+    f, men, own_kings = counts[side], own & ~kings, own & kings
+    occupied = own | enemy
+    empty = ALL & ~occupied
+    above, below = up(empty), down(empty)
+    f[0], f[1] = count(men), count(own_kings)
+    f[2], f[3] = count(men & EDGE), count(own_kings & EDGE)
+    f[4], f[5] = count(men & (above if side else below)), count(own_kings & (above | below))
+    rows = count(men & ROW_BITS[0]) + 2 * count(men & ROW_BITS[1]) + 4 * count(men & ROW_BITS[2])
+    f[6] = 7 * f[0] - rows if side else rows
+    f[7], f[8] = count(empty & PROMOTION[side]), count(own & HOME[side])
+    f[9], f[10], f[11] = count(men & FRONT[side]), count(men & CENTRE), count(own_kings & CENTRE)
+    f[12], f[13] = count(men & MAIN), count(own_kings & MAIN)
+    f[14], f[15] = count(men & DOUBLE), count(own_kings & DOUBLE)
+    f[16] = count(own & ~(up(occupied) | down(occupied)))
+    a, b, c, d = up_left(own), up_right(own), down_left(own), down_right(own)
+    f[17] = count(empty & (a & b & (c | d) | c & d & (a | b)))
+    f[18], f[19] = _has(men, TRIANGLE[side]), _has(men, OREO[side])
+    f[20] = _has(men, BRIDGE[side])
+    f[21] = _has(men, DOG[side]) & _has(enemy & ~kings, DOG_ENEMY[side])
+
+
+@kernel
+def features(kind, white, black, kings, owner, counts, phi):
+    """Write the features of a position, as the owner sees them, into `phi` (float64[22])."""
+    count_side(white, black, kings, 0, counts)
+    count_side(black, white, kings, 1, counts)
+    own, other = counts[owner], counts[1 - owner]
+    if kind == F22:
+        for k in range(NUM_FEATURES):
+            phi[k] = own[k] - other[k]
+    elif kind == V1:
+        for k in range(BASIC):
+            phi[k], phi[BASIC + k] = own[k], other[k]
+        for k in range(PATTERNS, NUM_FEATURES):
+            phi[k] = own[k] - other[k]
+    else:
+        for k in range(RAW.shape[0]):
+            phi[k], phi[RAW.shape[0] + k] = own[RAW[k]], other[RAW[k]]
+
+
+@kernel
+def product(weights, phi):
+    """Return w.phi as four sums in a fixed order."""
+    a = b = c = d = 0.0
+    for k in range(0, 20, 4):
+        a += weights[k] * phi[k]
+        b += weights[k + 1] * phi[k + 1]
+        c += weights[k + 2] * phi[k + 2]
+        d += weights[k + 3] * phi[k + 3]
+    a += weights[20] * phi[20]
+    b += weights[21] * phi[21]
+    return (a + b) + (c + d)
+
+
+@kernel
+def value_of(activation):
+    """Return V of an activation w.phi, or of +-WON. Source: [mandziuk2004] Eq. (1), Sec. 2."""
+    if activation >= WON or activation <= -WON:
+        return WON_VALUE if activation > 0.0 else -WON_VALUE
+    return A * tanh(B * activation)
+
+
+@kernel
+def _value_at(rules, kind, weights, owner, s, counts, phi, score):
+    if call_over(rules, s):
+        call_score(rules, s, score)
+        return WON_VALUE * score[owner]
+    features(kind, bits_of(s[0]), bits_of(s[1]), bits_of(s[2]), owner, counts, phi)
+    return value_of(product(weights, phi))
+
+
+@kernel
+def _action_values(rules, kind, weights, s, after, moves, out, counts, phi, score):
+    n, owner = call_legal(rules, s, moves), np.int64(s[3] & 1)
+    for i in range(n):
+        copy_into(after, s, rules.size)
+        call_play(rules, after, moves[i])
+        out[i] = _value_at(rules, kind, weights, owner, after, counts, phi, score)
+    return n
+
+
+class Linear:
+    """A weight vector of ``giveaway`` or ``checkers`` (default: zeros), and how it is used.
+
+    It learns to play in the `seat`, 0 or 1, and serves in either; it plays with a look-ahead of
+    `depth` turns, with `quiescence` for longer while there are captures.
+    Source: [mandziuk2004] Eq. (1). Deviations: D1, D14.
+    """
+
+    reward_unit = WON_VALUE  # what the values call a reward of 1; a search divides by it
+
+    def __init__(self, game, features="F22", seat=0, depth=4, quiescence=False, weights=None):
+        if not game.spec or game.spec["name"] not in ("giveaway", "checkers"):
+            raise ValueError(f"these features belong to giveaway and checkers, not to {game!r}")
+        self.game, self.features = game, one_of("features", features, FEATURE_SETS)
+        self.seat, self.depth = whole("seat", seat, 0, 1), whole("depth", depth, 1, MAX_DEPTH)
+        self.kind, self.quiescence = FEATURE_SETS.index(features), bool(quiescence)
+        self.weights = as_weights([0.0] * NUM_FEATURES if weights is None else weights)
+        self.snapshots = {}  # episode -> weights float64[22]
+        self.trainings = 0  # pieces of training that the weights may come from
+        self.results = np.zeros(0, np.int8)  # of its training games: 2 = won, 1 = drawn, 0 = lost
+        self.run = 0  # number of its training: opponents for a test belong to its group of ten
+        self._memory = Arrays(WORK)
+
+    def _seen(self, state, owner):
+        state = self.game._state(state)
+        return state, self.game.player(state) if owner is None else owner
+
+    def phi(self, state, owner: int | None = None) -> np.ndarray:
+        """Return the features of a state, float64[22]; `owner`: by default the player to move."""
+        (state, owner), (counts, phi, _) = self._seen(state, owner), self._memory.arrays
+        features(self.kind, *map(bits_of, state[:3]), owner, counts, phi)
+        return phi.copy()
+
+    def value(self, state, owner: int | None = None) -> float:
+        """Return V of a state for its owner (default: the player to move), without any search."""
+        (state, owner), work = self._seen(state, owner), self._memory.arrays
+        return _value_at(self.game.rules, self.kind, self.weights, owner, state, *work)
+
+    def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
+        """Return V of every afterstate for the player to move, float64[num_legal]; no `gamma`."""
+        game, state = self.game, self.game._state(state)
+        if game.over(state):
+            return np.zeros(0)
+        out, work = np.zeros(game.max_legal), self._memory.arrays
+        memory = state.copy(), np.zeros(game.max_legal, np.int32), out, *work
+        return out[: _action_values(game.rules, self.kind, self.weights, state, *memory)]
+
+    def with_weights(self, weights, depth: int | None = None) -> "Linear":
+        """Return another vector that is used in the same way, or with another look-ahead."""
+        depth = self.depth if depth is None else depth
+        return Linear(self.game, self.features, self.seat, depth, self.quiescence, weights)
+
+    def keep_snapshot(self) -> None:
+        """Keep the weights as they are now."""
+        self.snapshots[len(self.results)] = self.weights.copy()
+
+    def checksum(self) -> str:
+        """Return 16 hex digits that identify weights, snapshots and results bit for bit."""
+        digest = hashlib.sha256(self.weights)
+        for episode, weights in sorted(self.snapshots.items()):
+            digest.update(np.int64(episode).tobytes() + weights.tobytes())
+        digest.update(np.ascontiguousarray(self.results))
+        return digest.hexdigest()[:16]
+
+
+def as_weights(given) -> np.ndarray:
+    """Return 22 finite numbers as a new float64 array, or raise ValueError."""
+    weights = np.array(given, np.float64)
+    if weights.shape != (NUM_FEATURES,) or not np.isfinite(weights).all():
+        raise ValueError(f"a weight vector is {NUM_FEATURES} finite numbers, not {given!r}")
+    return weights
