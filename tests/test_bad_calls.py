@@ -48,8 +48,8 @@ PLAYERS = [
     ("players.Careless(players.Random(), _)", SHARE),
     ("players.Function(_)", ["None", "3", "'f'"]),
     ("players.wrap(_)", ["None", "3", "'Random'", "[]", "players.Random", "Carrier()"]),
-    ("players.at_strength(game, _)", ["nan", "-500", "1e6", "'300'", "None", "True"]),
-    ("players.at_strength(_, 300)", [*GAME, "nim3p"]),
+    ("opponents.at_strength(game, _)", ["nan", "-500", "1e6", "'300'", "None", "True"]),
+    ("opponents.at_strength(_, 300)", [*GAME, "nim3p"]),
     ("players.Random().new_match(_, [], 0, 1)", GAME),
     ("players.MinMax(3).new_match(_, [], 0, 1)", [*GAME, "nim3p", "g2048"]),
     *(
@@ -198,7 +198,7 @@ import math
 
 import pandas as pd
 
-from afterply import arena, games, players
+from afterply import arena, games, opponents, players
 from afterply.studies import evaluators
 from afterply.adapters import open_spiel, pettingzoo
 from afterply.adapters.gymnasium import vector

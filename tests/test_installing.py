@@ -36,6 +36,7 @@ from afterply.commands import cli
 from afterply.files import data_directory, published_file
 from afterply.learners import td
 from afterply.networks import ntuple
+from afterply.opponents import at_strength
 
 assert Path(afterply.__file__).is_relative_to(sys.argv[1]), afterply.__file__
 assert not data_directory().exists()
@@ -48,12 +49,12 @@ assert len(result.moves) > 2 and screen.replay(game, result.states, result.moves
 hexes = games.load("hex")
 net = ntuple.load(published_file("models") / "hex.npz", hexes)
 assert abs(net.action_values(hexes.start())).max() > 0
-opponent = players.at_strength(games.load("tictactoe"), 250)
+opponent = at_strength(games.load("tictactoe"), 250)
 arena.match(games.load("tictactoe"), [opponent, players.Random()], seed=1)
 assert len(papers.load("konen2021").claims) > 20 and published_file("golden.json").exists()
 assert cli.main("train nim --episodes 20 --out mine.npz".split()) == 0
 assert cli.main("match nim mine.npz random --episodes 1".split()) == 0
-EXTRAS = {"reports": "plot", "studies": "plot", "adapters.open_spiel": "open-spiel"}
+EXTRAS = {"studies.reports": "plot", "adapters.open_spiel": "open-spiel"}
 for room, extra in EXTRAS.items():
     try:
         __import__(f"afterply.{room}")

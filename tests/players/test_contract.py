@@ -15,9 +15,9 @@ from afterply.kernel.random import new_rng, pick_best
 from afterply.networks import ntuple
 from afterply.networks.ntuple import Network
 from afterply.networks.table import QTable
-from afterply.opponents import gtp, optional, perfect
+from afterply.opponents import gtp, optional, perfect, words
+from afterply.opponents.words import named, word_for
 from afterply.players import agents, positional
-from afterply.players.saved import named, word_for
 from afterply.studies.papers.mandziuk2004 import linear_search
 from afterply.studies.papers.mandziuk2004.linear import Linear
 
@@ -56,7 +56,7 @@ CASES = {  # name -> (how to make it, its game, whether it can play another one)
     "softmax agent": (lambda: agents.learned(a_table(), temperature=0.5), TICTACTOE, False),
     "Min-Max agent": (lambda: agents.min_max(TICTACTOE, "random"), TICTACTOE, False),
     "careless": (lambda: players.Careless(players.MaxN(3), 0.5), TICTACTOE, True),
-    "ladder": (lambda: players.at_strength(TICTACTOE, 300), TICTACTOE, False),
+    "ladder": (lambda: words.at_strength(TICTACTOE, 300), TICTACTOE, False),
     "saved": (lambda: players.zoo("tictactoe"), TICTACTOE, False),
     "Bench": (positional.Bench, OTHELLO, False),
     "AB": (partial(perfect.Perfect, "AB"), games.load("connect4"), False),

@@ -6,8 +6,8 @@ import pytest
 from afterply import arena, games, players
 from afterply.arena import exact
 from afterply.learners import tabular
-from afterply.opponents import rating_pool, weaken
-from afterply.players import agents, saved
+from afterply.opponents import rating_pool, weaken, words
+from afterply.players import agents
 
 GAME, DIALS = games.load("tictactoe"), (0.0, 0.5, 1.0)
 
@@ -113,30 +113,30 @@ def test_cycles():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", saved.ladders())
+@pytest.mark.parametrize("name", words.ladders())
 def test_published_ladders_rise_from_zero_and_their_opponents_play(name, pool):
     game = games.load(name)
     for rating in (120, 333.3) if name == "tictactoe" else ():  # between rungs by interpolation
-        found = rating_pool.rate(GAME, players.at_strength(GAME, rating), pool)
+        found = rating_pool.rate(GAME, words.at_strength(GAME, rating), pool)
         assert found["rating"] == pytest.approx(rating, abs=5)
-    steps = saved.ladder(game)
+    steps = words.ladder(game)
     rungs, dials, above = (steps[key] for key in ("ratings", "dials", "above"))
     rising = [*rungs, *above.values()]
     assert rungs[0] == 0 and (np.diff(rising) >= 0).all() and rungs[-1] > 300
     assert len(dials) == len(rungs) and dials[0] == 0 and dials[-1] == 1
     for word, rating in above.items():  # the searches and perfect play
-        assert players.at_strength(game, rating).name == saved.named(game, word).name
-    pair = {"strong": players.at_strength(game, 300), "weak": players.at_strength(game, 0)}
+        assert words.at_strength(game, rating).name == words.named(game, word).name
+    pair = {"strong": words.at_strength(game, 300), "weak": players.at_strength(game, 0)}
     table = arena.matches(game, pair, episodes=10, seed=1, strict=True)
     assert table[table.player == "strong"].score.mean() > table[table.player == "weak"].score.mean()
 
 
 def test_what_no_ladder_has():
     outside = r"outside the ladder of tictactoe, .* from 0 .* \d+"
-    for game, rating, words in (
+    for game, rating, message in (
         (GAME, 5000, outside),
         (games.load("nim3p"), 100, "no ladder .* for nim3p, only for .*kalah, morris, nim, oth"),
         (games.load("kalah", houses=4), 100, "was made for"),
     ):
-        with pytest.raises(ValueError, match=words):
-            players.at_strength(game, rating)
+        with pytest.raises(ValueError, match=message):
+            words.at_strength(game, rating)

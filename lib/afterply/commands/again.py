@@ -7,7 +7,7 @@ import yaml
 from ..files import reports_directory
 from ..studies import question
 from ..studies.reports import picture
-from ..studies.reports.sources import anchor
+from ..studies.sources import anchor
 from . import pairs
 
 USAGE = (

@@ -47,9 +47,10 @@ def _games(*names):
         of all
     """
     from ..games.catalogue import specification, tables
+    from ..opponents import words
     from ..players import saved
 
-    zoo, ladders = saved.zoo(), saved.ladders()
+    zoo, ladders = saved.zoo(), words.ladders()
     for game in map(_game, names):
         print(f"{game!r}\n")
         for row, text in specification(game).items():
@@ -79,7 +80,7 @@ def _play(game, against=None, seat=0, seed=0):
     seed: a whole number from which all chance is drawn
     Ctrl-C: The game is not kept.
     """
-    from ..players.saved import named
+    from ..opponents.words import named
     from ..screen.play import play
 
     game = _game(game)
@@ -166,7 +167,7 @@ def _match(game, *players, episodes=10, seed=0, workers=1):
     Ctrl-C: No match of it is kept.
     """
     from ..arena.tournament import tournament
-    from ..players.saved import named
+    from ..opponents.words import named
 
     game = _game(game)
     found = {name: named(game, word) for name, word in zip(_told_apart(players), players)}
@@ -297,7 +298,7 @@ def main(words=None) -> int:
 def _more(command: str, given: dict) -> str:
     """Return what the help of a command ends with, as far as the command line was given."""
     if command in ("play", "match"):
-        from ..players.saved import LISTED
+        from ..opponents.words import LISTED
 
         return f"Players are given as words:\n{LISTED}"
     return _parameters(given["game"], given["learner"]) if command == "train" else ""

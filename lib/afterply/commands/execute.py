@@ -29,8 +29,8 @@ from ..files import write_text
 from ..kernel.source import PACKAGE
 from ..studies.notebooks import folder, profile_parameters
 from ..studies.profiles import QUICK
-from ..studies.reports.sources import duration
 from ..studies.runs import where_to_work
+from ..studies.sources import duration
 
 AT_ONCE, TRAIN_AT_ONCE = 8, 2  # notebooks; while one trains, it uses all processors anyway
 START_SECONDS = 600  # until a kernel answers, on a machine that has much else to do

@@ -35,8 +35,8 @@ from ..studies.question import NEW, afresh, differences, last_values, made_again
 from ..studies.records import made_by, read, sources_behind
 from ..studies.reports import collect as report
 from ..studies.reports.pages import write_html
-from ..studies.reports.sources import duration
 from ..studies.results import in_words
+from ..studies.sources import duration
 from . import pairs, run_command
 from .again import again
 

@@ -20,8 +20,9 @@ from ..learners.adaptation import LONGEST
 from ..learners.check_learner import LEARNER
 from ..learners.parameters import usual
 from ..learners.session import BaseSession, next_chunk
+from ..networks.agent_file import save
+from ..opponents.words import named, word_for
 from ..players.basic import Greedy
-from ..players.saved import named, save, word_for
 from . import UNHEARD, typed
 
 ORDINARY = {"learner": "td", "episodes": 0, "minutes": 0.0, "set": {}, "seed": 0}

@@ -7,7 +7,7 @@ import numpy as np
 from ..checks import seed_number, whole
 from ..files import Archive, out_of_range
 from ..games.game import check_game
-from ..players.saved import STATE, game_of, learner_version, save
+from ..networks.agent_file import STATE, game_of, learner_version, save
 from .parameters import check_parameters
 
 __all__ = ["BaseSession"]

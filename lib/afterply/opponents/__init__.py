@@ -1,4 +1,13 @@
-"""Opponents beyond the players of this package: other programs, perfect play, files of others.
+"""Opponents: players by a word, of a chosen strength, in files of others, and other programs.
 
-Whatever needs a program that is not installed with the package says so when it is asked for.
+What needs a program that is not installed with the package says so when it is asked for.
+
+>>> from afterply import games
+>>> game = games.load("tictactoe")
+>>> at_strength(game, 300).name, named(game, "mcts:100").name
+('tictactoe at 300', 'MCTS-100')
 """
+
+from .words import at_strength, named
+
+__all__ = ["at_strength", "named"]

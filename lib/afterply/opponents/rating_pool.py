@@ -19,7 +19,8 @@ from ..checks import whole
 from ..kernel.random import seed_from
 from ..players.agents import FULL_DEPTH, Agent, chance, contest, min_max
 from ..players.basic import Careless, Random, duplicate
-from ..players.saved import named, zoo
+from ..players.saved import zoo
+from .words import named
 
 CARELESS = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)  # rates of random moves of the reference players
 EXACT_GAMES = 1_000  # games that an exact result counts as, beside the prior

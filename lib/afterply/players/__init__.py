@@ -25,9 +25,9 @@ The players of this package are also functions: ``agent(state)``, ``agent(states
 """
 
 from .basic import Careless, Function, Greedy, Player, Random, duplicate, wrap
-from .saved import at_strength, load, zoo
+from .saved import load, zoo
 from .searching import MCTS, MaxN, MinMax
 from .wrapped import Wrapped
 
 __all__ = ["Careless", "Function", "Greedy", "MCTS", "MaxN", "MinMax", "Player", "Random"]
-__all__ += ["Wrapped", "at_strength", "duplicate", "load", "wrap", "zoo"]
+__all__ += ["Wrapped", "duplicate", "load", "wrap", "zoo"]

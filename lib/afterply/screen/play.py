@@ -7,6 +7,7 @@ import sys
 from importlib.util import find_spec
 
 from ..games.game import check_game
+from ..opponents import words
 from ..players import saved
 from ..players.searching import MCTS, MaxN
 from .game_table import OVER, YOU, Table
@@ -51,10 +52,10 @@ def play(game, opponent=None, *, seat: int = 0, seed: int = 0, advice=None):
     others, strength = check_game(game, "a game to play").players - 1, None
     if opponent is None and others == 1:
         with contextlib.suppress(ValueError):  # there is no ladder for these parameters
-            low, high = saved.reach(saved.ladder(game))
+            low, high = words.reach(words.ladder(game))
             strength = low, high, round((low + high) / 2)
     if strength:
-        opponent = saved.at_strength(game, strength[2])
+        opponent = words.at_strength(game, strength[2])
         if advice is None:  # an opponent from a ladder has no values
             advice = saved.zoo(game)
     elif opponent is None:

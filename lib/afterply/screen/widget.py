@@ -18,9 +18,8 @@ import numpy as np
 from ..games import boards
 from ..games.game import check_game
 from ..networks import lookup
-from ..opponents import optional
+from ..opponents import optional, words
 from ..opponents.perfect import Perfect, knows
-from ..players import saved
 from ..players.basic import wrap
 from ..players.searching import MaxN
 from ..search import max_n
@@ -105,7 +104,7 @@ class BoardWidget:
             elif wish == "strength":
                 low, high, _ = self.strength
                 self.strength = low, high, min(max(float(message["rating"]), low), high)
-                table.seat_opponents([saved.at_strength(table.game, self.strength[2])])
+                table.seat_opponents([words.at_strength(table.game, self.strength[2])])
         except Exception as failure:
             self.error = f"{type(failure).__name__}: {failure}"
         self._go_on()

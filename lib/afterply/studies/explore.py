@@ -35,9 +35,9 @@ from . import runs as making
 from .evaluators import as_evaluator
 from .papers.tests_of_means import welch
 from .records import Records, learner_parameters
-from .reports.sources import duration
 from .results import Collected, by_columns, in_percent, in_words
 from .runs import Run
+from .sources import duration
 
 MINUTES = 2.0  # that all own arms of a notebook train together, unless they say otherwise
 PATIENCE = 5.0  # the same until the first point, where a machine is slow or busy

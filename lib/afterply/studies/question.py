@@ -27,11 +27,9 @@ from .papers.compare import final_values, row_of
 from .papers.statements import judge, series
 from .profiles import Setup
 from .records import same_results
-from .reports.among import among
-from .reports.figures import learning_curves
-from .reports.sources import duration
 from .results import Collected, by_columns, in_percent, in_words, joined, key, select
 from .runs import Run, where_to_work, work
+from .sources import duration
 
 CHEAP = 300.0  # CPU seconds up to which a variant has as many runs as its arm, at least LEAST
 LEAST = 3  # runs, of which a verdict can be asked
@@ -229,6 +227,8 @@ def _told(run, same, wrong, short):
 
 def _among(place, runs, made, wrong):
     """Draw the curves of some runs, made again, among those recorded of their arm."""
+    from .reports.among import among  # needs an extra
+
     recorded = {run: run.records for run in runs if run.records}
     columns = _most_telling([*recorded.items(), *made.items()])
     if columns is None:
@@ -399,6 +399,8 @@ def _in_lines(row, label):
 
 def _beside(old, new, label, place):
     """Draw the curves of the recorded runs of an arm, and of its variant."""
+    from .reports.figures import learning_curves  # needs an extra
+
     rows = by_columns(new)
     shown = {
         of: (r["episode"].nunique(), in_percent(dict(of[2])["measure"])) for of, r in rows.items()

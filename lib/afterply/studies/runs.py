@@ -42,9 +42,8 @@ from .records import (
     provenance,
     sources_behind,
 )
-from .reports.figures import learning_curves
-from .reports.sources import HERE, MISSING, RECORDED
 from .results import Collected, as_rows, in_percent, in_words, select
+from .sources import HERE, MISSING, RECORDED
 
 CHECKPOINT_SECONDS = 30.0  # between two checkpoints, at least ...
 CHECKPOINT_RATIO = 20  # ... and this multiple of the time it takes to write one
@@ -475,6 +474,8 @@ def live_curve(jobs):
 
 def _draw_again(jobs, over):
     from IPython.display import HTML, display
+
+    from .reports.figures import learning_curves
 
     shown, drawn, arm = display(HTML(""), display_id=True), None, jobs[0].arm
     with contextlib.suppress(Exception):  # a picture is not worth a training

@@ -25,10 +25,10 @@ from .papers import claims
 from .papers.compare import compare
 from .profiles import PAPER, QUICK, RECORDED, REMEDY, Setup, cell, notebook
 from .records import Records, key_of, learner_parameters, made_by, sources_behind
-from .reports.sources import MISSING, how_to_make
-from .reports.sources import RECORDED as FROM_RECORDS
 from .results import Collected, as_rows, joined
 from .runs import Job, Run, final_net, trained_net, where_to_work, work
+from .sources import MISSING, how_to_make
+from .sources import RECORDED as FROM_RECORDS
 
 COUNTS = ("runs", "episodes", "eval_every")
 MOST_NAMED = 20  # arms with missing runs; more are counted

@@ -15,7 +15,6 @@ from ..learners.parameters import usual
 from ..players.basic import Random
 from .evaluators import Matches
 from .records import Records, sources_behind
-from .reports.figures import learning_curves
 from .results import filling, in_words, select
 from .study import SHARES, Study
 
@@ -39,6 +38,8 @@ class Sweep:
         selected: parameters that vary, with a value each, and columns that tell the result, as for
         :func:`afterply.studies.results.select`; the first one of the measure by default.
         """
+        from .reports.figures import learning_curves  # needs an extra
+
         varied = {n: v for n, v in selected.items() if n in next(iter(self.varied.values()))}
         columns = {n: v for n, v in selected.items() if n not in varied}
         arms = [arm for arm, own in self.varied.items() if varied.items() <= own.items()]

@@ -20,16 +20,17 @@ from types import SimpleNamespace
 import pandas as pd
 
 from ...files import published_file, read_yaml, reports_directory
+from .. import sources
 from ..papers import claims, errors, margins
 from ..papers.compare import final_values, row_of
 from ..papers.statements import in_both, series
 from ..papers.verdicts import NOT_RUN
 from ..results import by_columns, joined
 from ..results import key as key_of
-from . import pages, picture, sentences, sources, times
+from ..sources import anchor, count, missing_cost, without_record
+from . import pages, picture, sentences, times
 from .picture import STATEMENTS, VERDICTS
 from .readings import answers, bare, software
-from .sources import anchor, count, missing_cost, without_record
 
 NO_ANSWERS = {"headline": {}, "papers": {}, "studies": [], "missing": []}
 

@@ -17,10 +17,10 @@ from ...files import write_text
 from ..papers import claims
 from ..papers.compare import NEEDED
 from ..results import PLACE, by_columns, filling, in_words, joined
+from ..sources import RUN_COLUMNS
 from .collect import part_of
 from .pages import render, write_html
 from .sentences import numbers_in
-from .sources import RUN_COLUMNS
 
 OWN = ["arm", "run", "measure", "value"]  # needed of a table
 MOST = 10  # faulty lines of a table that are told

@@ -17,10 +17,11 @@ from markupsafe import Markup, escape
 from ...files import data_directory, published_file, read_yaml, write_text
 from ...games import catalogue
 from ...stats import printed
+from .. import sources
 from ..papers.tests_of_means import BY_ENDS, NAMED
-from . import figures, picture, readings, sources
+from ..sources import MISSING, anchor, confirmed, duration, missing_cost, provenance, without_record
+from . import figures, picture, readings
 from .news import news_of
-from .sources import MISSING, anchor, confirmed, duration, missing_cost, provenance, without_record
 
 FOLDER = Path(__file__).parent / "templates"
 PACKAGE = Path(__file__).resolve().parents[2]

@@ -25,8 +25,8 @@ from ...files import data_directory, reports_directory, write_text
 from ...kernel.source import PACKAGE
 from ..papers import claims
 from ..papers.statements import series
+from ..sources import anchor
 from .pages import FOLDER, html_bodies, html_of, title_of, write_page
-from .sources import anchor
 
 HOME = "Where to read on"  # of the README; the first page begins with it
 # where a part of a page begins: at a heading, or at a name of the reference

@@ -14,7 +14,7 @@ Source: [scheiermann2022] Sec. IV-D, Tables III and IV.
 import numpy as np
 
 from ...stats import Interval, mean_interval, plain, together, with_interval
-from .sources import RECORDED, duration
+from ..sources import RECORDED, duration
 
 TRAINING, ALL_OF_IT = "training", "all of it"
 MIN_AGENTS = 3  # for an interval

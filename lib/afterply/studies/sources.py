@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from ...files import read_json
+from ..files import read_json
 
 RUN_COLUMNS = "study arm run kind evaluator provenance machine notebook".split()
 RUN_COLUMNS += ["confirmed", "cpu_seconds", "moves", "moves_per_second", "estimated_cpu_seconds"]

@@ -1,0 +1,86 @@
+"""Agents in files: what was learned, with a card of where it comes from."""
+
+import datetime
+import json
+import sys
+
+from ..checks import boolean
+from ..files import Archive, damaged, write_npz
+from ..games.catalogue import load_spec
+from ..games.game import check_game
+from ..identity import content_hash, in_package
+from ..kernel.source import source_hash
+from . import ntuple, table
+
+LOADERS = {"weights": ntuple.load, "action values": table.load}  # by kind of file
+STATE = "session: "  # begins the names of arrays that only going on needs
+
+
+def write(path, net, card: dict, state: dict | None = None, **header) -> None:
+    """Write a network with its card, and what a session needs to go on, to an ``.npz`` file."""
+    meta, arrays = net.contents()
+    about = meta | {"card": card} | header
+    write_npz(path, about, arrays | (state or {}), compressed=not state)
+
+
+def save(path, session, note: str = "", resumable: bool = False, **header) -> None:
+    """Write what a session has learned to an ``.npz`` file, with a card of where it comes from.
+
+    A `resumable` file also has what it takes to go on, for ``Session.load``: it is much larger.
+    Entries of `header` are added to the file's own.
+    """
+    net = session.net
+    if not callable(getattr(net, "contents", None)):
+        raise ValueError(f"a network of the kind {type(net).__name__} has no file")
+    card = {
+        "game": net.game.name,
+        "learner": type(session).__module__.rpartition(".")[2],
+        "version": learner_version(type(session)),
+        "parameters": json.loads(json.dumps(getattr(session, "params", {}), default=str)),
+        "seed": getattr(session, "seed", None),
+        "episodes": session.episode,
+        "checksum": net.checksum(),
+        "date": datetime.date.today().isoformat(),
+        "sources": source_hash(),
+        "note": note,
+    }
+    state = {}
+    if boolean("resumable", resumable):
+        state = {STATE + name: array for name, array in session.state_dict().items()}
+    write(path, net, card, state, **header)
+
+
+def learner_version(kind):
+    """Return what tells the rules of a kind of session from others: the version of its learner.
+
+    Of one that is not of this package it is the hash of its content.
+    """
+    if not in_package(kind):
+        return content_hash(kind)
+    return sys.modules[kind.__module__].VERSION
+
+
+def read(path, game=None) -> tuple:
+    """Return the network in a file of ``session.save`` or ``net.save``, and its card.
+
+    Its game is by default that of the package; ValueError if it was made for another, or version.
+    """
+    meta = Archive(path).meta
+    kind, card = meta.get("kind"), meta.get("card", {})
+    if not isinstance(kind, str) or kind not in LOADERS:
+        raise ValueError(f"{path} holds {kind!r}, no agent")
+    if not isinstance(card, dict):
+        raise damaged(path, f"its card is {card!r}")
+    if game is None:
+        game = game_of(path, meta)
+    return LOADERS[kind](path, check_game(game, "an agent")), card
+
+
+def game_of(path, meta: dict):
+    """Return the game of the package that the header of a file names; ValueError if none is."""
+    spec = meta.get("game")
+    try:
+        return load_spec(spec)
+    except (ValueError, TypeError, KeyError) as error:
+        what = f"{path} holds an agent of {spec}"
+        raise ValueError(f"{what}, no game of the package: give it") from error
