@@ -28,8 +28,9 @@ from afterply.games.catalogue import load, load_spec
 from afterply.kernel.random import seed_from
 from afterply.learners import learners, td
 from afterply.opponents import rating_pool
+from afterply.opponents.words import careless, named
 from afterply.players import MCTS, MinMax, Random
-from afterply.players.saved import Saved, careless, named, zoo
+from afterply.players.saved import Saved, zoo
 from afterply.stats import mean_interval
 from afterply.studies.papers.konen2021.game_measures import Scores2048
 from afterply.studies.papers.scheiermann2022.cube_solving import Solved

@@ -31,6 +31,8 @@ from .opponents.player_file import PlayerFile
 from .players.basic import Random
 from .screen.widget import SLACK, judge_of, judgement
 
+__all__ = ["league"]
+
 TEMPLATE = Path(__file__).with_suffix(".html")
 PATIENCE = 2  # a player that was late so often loses the rest of its matches
 SAMPLE = 10  # random games that say how long a match is

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from afterply.files import data_directory, read_yaml
-from afterply.studies import papers
+from afterply.studies import papers, sources
 from afterply.studies.papers.claims import Reading, Statement
 from afterply.studies.papers.compare import NEEDED
 from afterply.studies.papers.verdicts import LABELS
-from afterply.studies.reports import collect, figures, picture, sources
+from afterply.studies.reports import collect, figures, picture
 from afterply.studies.reports.sentences import parts_of
 from afterply.studies.results import select
 

@@ -13,7 +13,7 @@ from afterply import games
 from afterply.files import read_json
 from afterply.identity import identity
 from afterply.learners import tabular, td
-from afterply.players import optional
+from afterply.opponents import optional
 from afterply.studies import golden, records, runs
 from afterply.studies.study import Study
 from small_studies import (

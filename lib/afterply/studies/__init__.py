@@ -6,3 +6,4 @@ from .study import Study, attempt, check, solved
 from .sweep import sweep
 
 __all__ = ["Study", "again", "attempt", "check", "opened", "solved", "sweep", "variant"]
+__all__ += ["evaluators", "papers"]

@@ -1,7 +1,7 @@
 """The site of ``make docs``: how-tos, reference, notebooks and the report, with one search.
 
     README.md, CONTRIBUTING.md, CHANGELOG.md  -> index.html, and a page for each of their headings
-    what the ``__all__`` of modules name      -> afterstate/<module>.html, made by pdoc
+    what the ``__all__`` of modules name      -> afterply/<module>.html, made by pdoc
     reports/paper/*.ipynb, *.md               -> paper/<name>.html
     pages of agents, if there are any         -> play/index.html, which lists them
 
