@@ -1,5 +1,6 @@
 """The command afterply, the maker of published agents, and the benchmarks."""
 
+import argparse
 import inspect
 import json
 import os
@@ -55,8 +56,8 @@ def test_players_of_one_name_are_told_apart(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     words = ["a/x.npz", "b/x.npz", "b/x.npz", "random", "y.npz", "a/random", "10:30.npz:2", "x (2)"]
     names = ["a/x.npz", "b/x.npz", "b/x.npz (2)", "random", "y.npz", "a/random", "10:30.npz:2"]
-    assert cli._told_apart(words) == [*names, "x (2)"]
-    assert cli._told_apart(["x", "x (2)", "x"]) == ["x", "x (2)", "x (3)"]
+    assert cli.names_of_players(words) == [*names, "x (2)"]
+    assert cli.names_of_players(["x", "x (2)", "x"]) == ["x", "x (2)", "x (3)"]
     for file in ("a/x.npz", "b/x.npz"):
         players.zoo("tictactoe").save(file)
     status, out, _ = run(
@@ -118,15 +119,17 @@ def test_what_is_wrong_is_said_in_a_line_without_a_traceback(capsys, monkeypatch
     assert status == 2 and said in err and "Traceback" not in err
 
 
-COMMANDS = {
-    name.strip("_"): getattr(cli, name)
-    for name in ("_games", "_play", "_page", "_train", "_match", "_judge", "_league", "_docs")
-}
-BEHIND_MAKE = {
-    name.strip("_"): getattr(reproduce, name)
-    for name in ("_quick", "_reproduce", "_report", "_plan", "again", "_repeat", "_afresh")
-    + ("_evaluate", "_golden", "_notebook")
-}
+COMMANDS = "games play page train match judge league docs".split()
+BEHIND_MAKE = "quick reproduce report plan again repeat afresh evaluate golden notebook".split()
+
+
+def parsers_of(module):
+    """Return the parsers of a command line's commands, by name."""
+    program, added = commands.new_program("afterply")
+    names = COMMANDS if module is cli else BEHIND_MAKE
+    for name in names:
+        getattr(module, f"add_{name}")(added)
+    return added.choices
 
 
 def helped(capsys, words, of=cli):
@@ -136,20 +139,21 @@ def helped(capsys, words, of=cli):
 
 
 @pytest.mark.parametrize(
-    "of, name", [(cli, n) for n in COMMANDS] + [(reproduce, n) for n in BEHIND_MAKE]
+    "of, name", [(cli, name) for name in COMMANDS] + [(reproduce, name) for name in BEHIND_MAKE]
 )
 def test_help_says_what_every_parameter_is_and_what_ctrl_c_leaves(capsys, monkeypatch, of, name):
     monkeypatch.setenv("COLUMNS", "100")
-    command = (COMMANDS if of is cli else BEHIND_MAKE)[name]
-    out, (about, meant) = helped(capsys, name, of), commands._described(command)
-    for one in inspect.signature(command).parameters.values():
-        told = meant[one.name]
-        assert " ".join(told.split())[:30] in " ".join(out.split()), one.name
-        if one.default not in (one.empty, False, (), None, ""):
-            assert f"(default: {one.default})" in " ".join(out.split()) or "default: " in told
-    assert not {*meant} - {"Ctrl-C"} - {*inspect.signature(command).parameters}
-    assert about in out and (of is reproduce or name == "games" or "Ctrl-C" in meant)
-    assert "Ctrl-C" not in meant or f"Ctrl-C: {meant['Ctrl-C'][:40]}" in out
+    out, parser = helped(capsys, name, of), parsers_of(of)[name]
+    command = parser.get_default("command")
+    declared = [action for action in parser._actions if action.dest != argparse.SUPPRESS]
+    assert {one.dest for one in declared} == {*inspect.signature(command.function).parameters}
+    words = " ".join(out.split())
+    for action in declared:
+        assert action.help and action.help.partition(" (")[0][:30] in words
+        if action.default not in (None, False, "", []) and action.nargs != "*":
+            assert f"(default: {action.default})" in words or "default: " in action.help
+    assert inspect.getdoc(command.function) in out
+    assert f"Ctrl-C: {command.after_ctrl_c[:40]}" in out
     assert ("moves at random" in out) == (name in ("play", "match"))
     assert max(map(len, out.splitlines())) <= 100
 
@@ -165,15 +169,15 @@ def test_the_help_of_train_says_the_parameters_of_the_learner_in_the_game(capsys
     )
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "games"])
-def test_ctrl_c_says_what_is_left(capsys, monkeypatch, name):
-    def stopped(*given):
+def test_ctrl_c_says_what_is_left(capsys):
+    def stopped():
+        """Do something for long."""
         raise KeyboardInterrupt
 
-    stopped.__name__, stopped.__doc__ = name, COMMANDS[name].__doc__
-    status = commands.run_command("afterply", [stopped], [name])
-    said = capsys.readouterr().err
-    assert status == 130 and said == f"\nStopped. {commands._described(stopped)[1]['Ctrl-C']}\n"
+    program, added = commands.new_program("afterply")
+    commands.add_command(added, stopped, "What was done is kept.")
+    assert commands.run_program(program, ["stopped"]) == 130
+    assert capsys.readouterr().err == "\nStopped. What was done is kept.\n"
 
 
 def test_an_opponent_who_cannot_play_here_is_told_at_once(capsys, monkeypatch):
@@ -197,7 +201,7 @@ def test_a_columns_letter_is_a_move_where_one_is_in_it(capsys, monkeypatch):
 
 INTERRUPTS = """
 import ctypes, signal, sys, time
-from afterply.commands import run_command
+from afterply.commands import add_command, new_program, run_program
 
 def strike():
     signal.raise_signal(signal.SIGINT)
@@ -227,8 +231,12 @@ def late(function):
     return command
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-tried = [late(f) for f in (direct, destructor, callback, compiler)]
-print([run_command("x", [command], ["command"]) for command in tried])
+found = []
+for function in (direct, destructor, callback, compiler):
+    program, commands = new_program("x")
+    add_command(commands, late(function))
+    found.append(run_program(program, ["command"]))
+print(found)
 """
 
 

@@ -14,11 +14,11 @@ import pandas as pd
 import pytest
 
 from afterply import games
-from afterply.commands import execute, reproduce
+from afterply.commands import execute, publishing, reproduce
 from afterply.files import data_directory
 from afterply.kernel.source import PACKAGE
 from afterply.learners import td
-from afterply.studies import notebooks
+from afterply.studies import notebooks, question
 from afterply.studies.profiles import declared_in
 from afterply.studies.records import Records, read, sources_behind
 from small_studies import make_place, with_other_weights, write_notebook
@@ -70,7 +70,7 @@ def contents(place):
     """Path -> content and time of what is published, without pages that git ignores."""
     folders = [place / "data" / "records", place / "reports" / "paper"]
     files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
-    kept = [file for file in files if not any(map(file.match, (*reproduce.NOT_KEPT, ".*")))]
+    kept = [file for file in files if not any(map(file.match, (*publishing.NOT_KEPT, ".*")))]
     return {file: (file.read_bytes(), file.stat().st_mtime_ns) for file in kept}
 
 
@@ -163,7 +163,7 @@ def test_recorded_runs_again_and_trainings_with_new_seeds(place, monkeypatch, ca
     assert means(runs=2)["FARL"][0] != first["FARL"][0]
     (study,), _ = reproduce.collect(reproduce.find())
     with pytest.raises(ValueError, match="no arm 'FRAL': did you mean 'FARL'"):
-        reproduce.afresh(study, "FRAL", 1)
+        question.afresh(study, "FRAL", 1)
     with_other_weights(path)
     assert reproduce.main("repeat 10 --runs 6".split()) == 1
     assert "DIFFERS: tictactoe / " in capsys.readouterr().out
@@ -330,7 +330,7 @@ def test_no_notebook_run_alone_and_no_interruption_changes_what_is_published(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(reproduce.report.pages, "write", stopped)
+        patched.setattr(reproduce.report_builder.pages, "write", stopped)
         capsys.readouterr()
         assert reproduce.main(["reproduce", "--repeats", "0"]) == 130
         assert "Nothing that is published has changed." in capsys.readouterr().err

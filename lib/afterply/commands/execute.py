@@ -32,7 +32,8 @@ from ..studies.profiles import QUICK
 from ..studies.runs import where_to_work
 from ..studies.sources import duration
 
-AT_ONCE, TRAIN_AT_ONCE = 8, 2  # notebooks; while one trains, it uses all processors anyway
+AT_ONCE = 8  # notebooks that read records
+TRAIN_AT_ONCE = 2  # notebooks that train: each uses all processors anyway
 START_SECONDS = 600  # until a kernel answers, on a machine that has much else to do
 STYLED = re.compile(r"(?<!\w)T_[0-9a-f]{5}(?![0-9A-Za-z])")  # random names of styled tables
 TITLE_WIDTH = 80
@@ -66,53 +67,70 @@ class Log:
 class _Pass:
     """One pass over some notebooks: what is running, and whether it was stopped."""
 
-    def __init__(self, profile, target, log, given):
-        self.profile, self.target, self.log, self.given = profile, target, log, given
-        self.clients, self.stopped = set(), threading.Event()
+    def __init__(self, profile, target, log, parameters):
+        self.profile = profile
+        self.target = target
+        self.log = log
+        self.parameters = parameters  # on top of those of the profile
+        self.clients = set()
+        self.stopped = threading.Event()
 
     def execute(self, path, bar):
         """Execute a notebook and write its copy; return why it failed, or ""."""
-        began, cause = time.monotonic(), ""
-        values = profile_parameters(path, self.profile, self.given)
-        made = load_notebook_node(str(path))
-        made = parameterize_notebook(made, values) if values else made
+        start = time.monotonic()
+        notebook = load_notebook_node(str(path))
+        values = profile_parameters(path, self.profile, self.parameters)
+        if values:
+            notebook = parameterize_notebook(notebook, values)
+        cause = self._run(path, notebook, bar)
+        if self.stopped.is_set():
+            return cause
+        copy = self.target / path.name
+        if cause:
+            write_text(copy, _failure(cause) + "\n")
+            title = f"FAILED: {cause}"
+        else:
+            write_text(copy, without_traces(notebook, copy) + "\n")
+            title = _title(notebook)
+        time_taken = duration(time.monotonic() - start)
+        self.log.write(f"\n# {path.name}: {time_taken}\n{_printed(notebook)}")
+        number = path.stem.partition("_")[0]
+        self.log.say(f"{number}  {title:{TITLE_WIDTH}} {time_taken}")
+        return cause
 
-        def go_on(**cell):
+    def _run(self, path, notebook, bar) -> str:
+        """Run the cells of a notebook; return why one failed, or ""."""
+
+        def stop_between_cells(**cell):
             if self.stopped.is_set():
                 raise RuntimeError("stopped")
 
         client = NotebookClient(
-            made,
+            notebook,
             timeout=None,
             startup_timeout=START_SECONDS,
             extra_arguments=["--log-level=50"],  # kernels say how they are connected
             kernel_manager_class=Kernel,
             resources={"metadata": {"path": str(folder().parent)}},
-            on_cell_start=go_on,
+            on_cell_start=stop_between_cells,
             on_cell_complete=lambda **cell: bar.update(),
         )
-        places = os.pathsep.join(filter(None, sys.path))  # if nothing is installed
+        import_path = os.pathsep.join(filter(None, sys.path))  # if nothing is installed
         # nobody watches; see studies.profiles
-        mine = {"PYTHONPATH": places, "AFTERPLY_BATCH": path.stem}
+        settings = {"PYTHONPATH": import_path, "AFTERPLY_BATCH": path.stem}
         self.clients.add(client)
         try:
-            client.execute(env=os.environ | mine)
+            client.execute(env=os.environ | settings)
         except (CellExecutionError, RuntimeError, OSError, ValueError) as error:
             # a cell raised, or the kernel was killed, for example for its memory
-            cause = f"{error.ename}: {error.evalue}" if hasattr(error, "ename") else str(error)
             self.log.write(f"\n# {path.name} failed\n{error}")  # and where
+            if isinstance(error, CellExecutionError):
+                return f"{error.ename}: {error.evalue}".strip()
+            return str(error).strip()
         finally:
             self.clients.discard(client)
             atexit.unregister(client._cleanup_kernel)  # which it forgets after an error
-        if self.stopped.is_set():
-            return cause
-        cause, copy = cause.strip(), self.target / path.name
-        write_text(copy, _failure(cause) if cause else without_traces(made, copy) + "\n")
-        taken = duration(time.monotonic() - began)
-        self.log.write(f"\n# {path.name}: {taken}\n{_printed(made)}")
-        title = f"FAILED: {cause}" if cause else _title(made)
-        self.log.say(f"{path.stem.partition('_')[0]}  {title:{TITLE_WIDTH}} {taken}")
-        return cause
+        return ""
 
     def stop(self):
         """End all kernels; a terminal does not hand Ctrl-C to them."""
@@ -123,47 +141,66 @@ class _Pass:
                 process.kill()
 
 
-def run_all(paths, profile, target, log, given=None, meanwhile=lambda: None):
+def run_all(paths, profile, target, log, parameters=None, meanwhile=lambda: None):
     """Execute notebooks and write copies into a folder, a note in the place of one that failed.
 
     Returns those that failed with the causes, and what the function `meanwhile` returns, which is
     called as soon as the first ones run.
     """
-    trains = profile == QUICK
-    # those with the metadata ``afterply: {"reads": "other notebooks"}`` need their records
-    last = [p for p in paths if trains and '"reads": "other notebooks"' in p.read_text("utf-8")]
-    cells = sum('"cell_type": "code"' in line for p in paths for line in open(p, encoding="utf-8"))
-    at_once = min(TRAIN_AT_ONCE if trains else AT_ONCE, where_to_work()[0])
-    this, causes, found = _Pass(profile, Path(target), log, given), {}, None
+    first, last = list(paths), []
+    at_once = AT_ONCE
+    if profile == QUICK:  # they train
+        last = [path for path in paths if _reads_others(path)]
+        first = [path for path in paths if path not in last]
+        at_once = TRAIN_AT_ONCE
+    this_pass = _Pass(profile, Path(target), log, parameters)
     bar = tqdm(
-        total=cells, desc="cells", file=log.screen, leave=False, disable=not log.screen.isatty()
+        total=sum(map(_num_code_cells, paths)),
+        desc="cells",
+        file=log.screen,
+        leave=False,
+        disable=not log.screen.isatty(),
     )
-    with bar, ThreadPoolExecutor(at_once) as pool:
+    causes = {}
+    with bar, ThreadPoolExecutor(min(at_once, where_to_work()[0])) as pool:
         try:
-            for part in ([path for path in paths if path not in last], last):
-                begun = [(path.stem, pool.submit(this.execute, path, bar)) for path in part]
-                found = meanwhile() if part is not last else found
-                causes |= {name: one.result() for name, one in begun}
+            running = {path.stem: pool.submit(this_pass.execute, path, bar) for path in first}
+            result = meanwhile()
+            causes |= {name: future.result() for name, future in running.items()}
+            running = {path.stem: pool.submit(this_pass.execute, path, bar) for path in last}
+            causes |= {name: future.result() for name, future in running.items()}
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            this.stop()
+            this_pass.stop()
             raise
-    return {name: cause for name, cause in causes.items() if cause}, found
+    failed = {name: cause for name, cause in causes.items() if cause}
+    return failed, result
 
 
-def _title(made):
-    texts = [cell.source for cell in made.cells if cell.cell_type == "markdown"]
-    headings = re.findall(r"(?m)^# (.*)", "\n".join(texts))
-    return re.sub(r"[*`]", "", headings[0])[:TITLE_WIDTH] if headings else ""
+def _reads_others(path) -> bool:
+    """Return whether a notebook needs the records of others, as its metadata say."""
+    return '"reads": "other notebooks"' in path.read_text(encoding="utf-8")
 
 
-def _printed(made) -> str:
-    texts = [
-        output.text
-        for cell in made.cells
-        for output in cell.get("outputs", ())
-        if output.output_type == "stream"
-    ]
+def _num_code_cells(path) -> int:
+    return path.read_text(encoding="utf-8").count('"cell_type": "code"')
+
+
+def _title(notebook):
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            heading = re.search(r"(?m)^# (.*)", cell.source)
+            if heading:
+                return re.sub(r"[*`]", "", heading[1])[:TITLE_WIDTH]
+    return ""
+
+
+def _printed(notebook) -> str:
+    texts = []
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            if output.output_type == "stream":
+                texts.append(output.text)
     return "".join(texts)
 
 
@@ -176,22 +213,22 @@ def _failure(cause):
     return json.dumps(content, indent=1) + "\n"
 
 
-def without_traces(made, before: Path | None = None) -> str:
+def without_traces(notebook, before: Path | None = None) -> str:
     """Return a notebook's text without clock times, random names and places of the machine.
 
     A cell with the tag "clock" measures time: while its source is the same, what it showed in the
     copy `before` stays, or every run of the notebook would change the copy.
     """
-    CoalesceStreamsPreprocessor().preprocess(made, {})  # what was printed in pieces, as time had it
-    for cell in made.cells:
+    CoalesceStreamsPreprocessor().preprocess(notebook, {})  # time decides in which pieces it prints
+    for cell in notebook.cells:
         if "injected-parameters" in cell.metadata.get("tags", ()):
             cell.id = "injected-parameters"
-    for part in [made, *made.cells]:
+    for part in [notebook, *notebook.cells]:
         for name in ("papermill", "execution"):
             part.metadata.pop(name, None)
-    made.metadata.get("language_info", {}).pop("version", None)
-    _keep_measured(made, before)
-    text = nbformat.writes(made)
+    notebook.metadata.get("language_info", {}).pop("version", None)
+    _keep_measured(notebook, before)
+    text = nbformat.writes(notebook)
     for place in {str(folder().parent), str(PACKAGE.parents[1])}:
         text = text.replace(json.dumps(place + "/")[1:-1], "")
     text = re.sub(r" at 0x[0-9a-f]+(?=>)", "", text)  # where an object stood in memory
@@ -200,9 +237,12 @@ def without_traces(made, before: Path | None = None) -> str:
     return text
 
 
-def _keep_measured(made, before) -> None:
-    clocks = [cell for cell in made.cells if "clock" in cell.metadata.get("tags", ())]
-    known = nbformat.read(before, 4).cells if clocks and before and before.exists() else []
-    shown = {(cell.get("id"), cell.source): cell.get("outputs") for cell in known}
+def _keep_measured(notebook, before) -> None:
+    clocks = [cell for cell in notebook.cells if "clock" in cell.metadata.get("tags", ())]
+    if not clocks or before is None or not before.exists():
+        return
+    former = {}
+    for cell in nbformat.read(before, 4).cells:
+        former[cell.get("id"), cell.source] = cell.get("outputs")
     for cell in clocks:
-        cell.outputs = shown.get((cell.id, cell.source)) or cell.outputs
+        cell.outputs = former.get((cell.id, cell.source)) or cell.outputs

@@ -24,34 +24,51 @@ def stripped(text: str, before: str = "") -> str:
     in their former order. A text that is no notebook stays as it is.
     """
     try:
-        made, former = json.loads(text), json.loads(before or '{"cells": []}')
-        known = {cell.get("id"): cell for cell in former["cells"]}
-        made["metadata"] |= {"kernelspec": KERNEL, "language_info": {"name": "python"}}
-        for cell in made["cells"]:
-            old = known.get(cell.get("id"), {})
-            for name in VIEW:
-                cell["metadata"].pop(name, None)
-            if cell["cell_type"] != "code":
-                continue
-            same = cell["source"] == old.get("source") and old.get("cell_type") == "code"
-            if CHECKED not in cell["metadata"].get("tags", ()):
-                cell |= {"execution_count": None, "outputs": []}
-            elif same:
-                cell |= {name: old[name] for name in ("execution_count", "outputs")}
-        made["cells"] = [_like(cell, known.get(cell.get("id"))) for cell in made["cells"]]
-        return json.dumps(_like(made, former), indent=1, ensure_ascii=False) + "\n"
+        notebook = json.loads(text)
+        former = json.loads(before) if before else {"cells": []}
+        return json.dumps(_stripped(notebook, former), indent=1, ensure_ascii=False) + "\n"
     except (ValueError, KeyError, TypeError, AttributeError):
         return text
 
 
-def _like(new, old):
-    """Return a value with its fields in the order of an old one; others follow, sorted."""
-    if not isinstance(new, dict):
-        return new
-    old = old if isinstance(old, dict) else {}
-    order = [name for name in old if name in new]
-    order += sorted(name for name in new if name not in old)
-    return {name: _like(new[name], old.get(name)) for name in order}
+def _stripped(notebook: dict, former: dict) -> dict:
+    former_cells = {cell.get("id"): cell for cell in former["cells"]}
+    notebook["metadata"] |= {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    cells = []
+    for cell in notebook["cells"]:
+        former_cell = former_cells.get(cell.get("id"), {})
+        for name in VIEW:
+            cell["metadata"].pop(name, None)
+        if cell["cell_type"] == "code":
+            _strip_output(cell, former_cell)
+        cells.append(_in_order_of(former_cell, cell))
+    notebook["cells"] = cells
+    return _in_order_of(former, notebook)
+
+
+def _strip_output(cell, former_cell):
+    if CHECKED not in cell["metadata"].get("tags", ()):
+        cell["execution_count"] = None
+        cell["outputs"] = []
+    elif _has_same_source(cell, former_cell):
+        cell["execution_count"] = former_cell["execution_count"]
+        cell["outputs"] = former_cell["outputs"]
+
+
+def _has_same_source(cell, former_cell) -> bool:
+    was_code = former_cell.get("cell_type") == "code"
+    return was_code and cell["source"] == former_cell.get("source")
+
+
+def _in_order_of(former, value):
+    """Return a value with its fields in the order of a former one; others follow, sorted."""
+    if not isinstance(value, dict):
+        return value
+    if not isinstance(former, dict):
+        former = {}
+    names = [name for name in former if name in value]
+    names += sorted(name for name in value if name not in former)
+    return {name: _in_order_of(former.get(name), value[name]) for name in names}
 
 
 def saved(os_path, **_) -> None:
@@ -60,19 +77,21 @@ def saved(os_path, **_) -> None:
     ``git status`` compares sizes before it asks the filter, and so would name the notebook, and
     ``git pull`` refuse to replace it, until it is added. Here that stages nothing.
     """
-    at = {"cwd": os.path.dirname(os_path), "capture_output": True}
+    options = {"cwd": os.path.dirname(os_path), "capture_output": True}
     try:
-        if subprocess.run(["git", "diff", "--quiet", "--", os_path], **at).returncode == 0:
-            subprocess.run(["git", "add", "--update", "--", os_path], **at)
+        diff = subprocess.run(["git", "diff", "--quiet", "--", os_path], **options)
+        if diff.returncode == 0:
+            subprocess.run(["git", "add", "--update", "--", os_path], **options)
     except OSError:  # there is no git
         pass
 
 
 def main(path: str) -> None:
     """Filter standard input; the former text is that of the file `path` in the index of git."""
-    found = subprocess.run(["git", "show", f":{path}"], capture_output=True)  # b"" of a new file
+    show = subprocess.run(["git", "show", f":{path}"], capture_output=True)
+    before = show.stdout.decode()  # "" of a new file
     text = sys.stdin.buffer.read().decode()
-    sys.stdout.buffer.write(stripped(text, found.stdout.decode()).encode())
+    sys.stdout.buffer.write(stripped(text, before).encode())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The command ``afterply train``: by games or by the clock, told as it goes, never lost."""
+"""The command ``afterply train``: some games or minutes, with progress; kept if it is stopped."""
 
 import contextlib
 import shutil
@@ -23,229 +23,287 @@ from ..learners.session import BaseSession, next_chunk
 from ..networks.agent_file import save
 from ..opponents.words import named, word_for
 from ..players.basic import Greedy
-from . import UNHEARD, typed
+from . import BROKEN_PIPE, typed
 
-ORDINARY = {"learner": "td", "episodes": 0, "minutes": 0.0, "set": {}, "seed": 0}
-EPISODES, ENDLESS = 10_000, 10**15  # of a learner or a game that names no number; by the clock only
+DEFAULTS = {"learner": "td", "episodes": 0, "minutes": 0.0, "set": {}, "seed": 0}
+EPISODES = 10_000  # where neither learner nor game names a number
+ENDLESS = 10**15  # games of a training that only the clock ends
 CHECKPOINT_SECONDS = 30.0  # between two checkpoints, at least ...
 CHECKPOINT_RATIO = 20  # ... and this multiple of the time it takes to write one
 CHUNK_SECONDS = 0.5  # Ctrl-C and the line of progress come between two chunks
-PROBE, SLOWER = 0.05, 0.8  # share of the time that measures the pace; how much of it will last
-STEPS, GAMES, COST = 20, 20, 0.05  # figures in a training, games for each, their share of the time
+PACE_SHARE = 0.05  # of the minutes asked for, in which the pace is measured ...
+PACE_KEPT = 0.8  # ... and how much of this pace a training keeps
+MEASUREMENTS = 20  # of the agent's strength, in one training
+GAMES = 20  # for each of them
+MEASURING_SHARE = 0.05  # of the time, which they may take together
 # what ends a training that is kept; the last two are sent by Slurm and docker stop, and by a
 # terminal that is closed (not on Windows)
 STOPS = "SIGINT", "SIGTERM", "SIGHUP"
-FIRST_LINES = 5.0  # seconds between two lines where there is no terminal
+LINE_SECONDS = 5.0  # between two lines where there is no terminal
 
 
-def train(word: str, game, asked: dict, out=None, resume=False, force=False) -> int:
-    """Train an agent of a game as `asked` and write it to `out`; return the exit status.
+def train(word: str, game, settings: dict, out=None, resume=False, force=False) -> int:
+    """Train an agent of a game by `settings` and write it to `out`; return the exit status.
 
     Every half minute all that is needed to go on is written to a file beside `out`.
     """
     path = Path(out or f"{game.name}.npz")
-    if path.is_dir() or path.suffix == ".py":
-        what = "a folder" if path.is_dir() else "the name of a program"
-        raise ValueError(f"{path} is {what}: name a file such as {game.name}.npz with --out")
-    is_file = path.is_file() or not path.exists()  # else a device or a pipe
-    part = Path(f"{path if is_file else game.name + '.npz'}.part")
-    if path.is_file() and not force:
-        raise ValueError(f"{path} exists: name another one with --out, or give --force")
-    if part.exists() and not resume and not force:
-        raise ValueError(f"{part} is a training that did not end: go on with --resume, or --force")
-    session, plan = _resumed(part, game, asked) if resume else _begun(game, asked)
+    part = _check_files(path, game, resume, force)
+    if resume:
+        session, plan = _resumed(part, game, settings)
+    else:
+        session, plan = _begun(game, settings)
     progress = Progress(session, plan)
     print(f"at first {progress.measure(game.players, 0.0)}", flush=True)  # compiles the matches
     progress.cost = 0.0
-    with _interruptions() as pressed:
-        written, pause, chunk = time.monotonic(), CHECKPOINT_SECONDS, 1
-        while not pressed and not progress.over:
-            began, cpu = time.monotonic(), time.process_time()
-            try:
-                session.train(min(chunk, plan["goal"] - session.episode))
-            except (FloatingPointError, RuntimeError) as error:
-                raise ValueError(str(error)) from error
-            chunk = next_chunk(chunk, time.monotonic() - began, CHUNK_SECONDS)
-            with _told(pressed):
-                progress.tell()
-            if time.monotonic() - written >= pause:
-                before = time.monotonic()
-                save(part, session, resumable=True, training=plan)
-                written = time.monotonic()
-                pause = max(CHECKPOINT_SECONDS, CHECKPOINT_RATIO * (written - before))
-            plan["seconds"] += time.monotonic() - began
-            plan["cpu_seconds"] += time.process_time() - cpu
-        if not progress.over:  # it was told to stop
+    with _stop_signals() as stopped:
+        _train_until_over(session, plan, progress, part, stopped)
+        if not progress.over:
             save(part, session, resumable=True, training=plan)
-            options = [*([f"--out={out}"] if out else []), "--resume", *["--force"] * force]
-            with _told(pressed):
-                print(f"\nKept in {part} after {session.episode:,} games. To go on:")
-                print(f"  {typed('train', word, *options)}", flush=True)
-            return pressed[0]
+            with _unread_output_stops(stopped):
+                _print_how_to_go_on(word, out, part, session, force)
+            return stopped[0]
         save(path, session)
         part.unlink(missing_ok=True)
-    print("\n" * sys.stdout.isatty(), end="")
+    if sys.stdout.isatty():
+        print()
     minutes, seconds = divmod(round(plan["seconds"]), 60)
-    spent = f"{minutes}:{seconds:02d} minutes, {plan['cpu_seconds']:,.0f} CPU seconds"
-    print(f"{path}: {session.episode:,} games of {game.name} in {spent}", flush=True)
-    if not pressed:  # else it has no time left
-        figure = progress.measure(5 * GAMES, max(2.0, COST * plan["seconds"]))
-        print(f"at the end {figure}")
-    if is_file:
+    time_used = f"{minutes}:{seconds:02d} minutes, {plan['cpu_seconds']:,.0f} CPU seconds"
+    print(f"{path}: {session.episode:,} games of {game.name} in {time_used}", flush=True)
+    if not stopped:  # else it has no time left
+        strength = progress.measure(5 * GAMES, max(2.0, MEASURING_SHARE * plan["seconds"]))
+        print(f"at the end {strength}")
+    if _is_file(path):
         print(f"To play against it: {typed('play', word, '--against', word_for(path))}")
     return 0
 
 
+def _is_file(path):
+    return path.is_file() or not path.exists()  # else a device or a pipe
+
+
+def _check_files(path, game, resume, force) -> Path:
+    """Return the file for what a stopped training keeps; ValueError if something would be lost."""
+    if path.is_dir() or path.suffix == ".py":
+        what = "a folder" if path.is_dir() else "the name of a program"
+        raise ValueError(f"{path} is {what}: name a file such as {game.name}.npz with --out")
+    kept_beside = path if _is_file(path) else f"{game.name}.npz"
+    part = Path(f"{kept_beside}.part")
+    if path.is_file() and not force:
+        raise ValueError(f"{path} exists: name another one with --out, or give --force")
+    if part.exists() and not resume and not force:
+        raise ValueError(f"{part} is a training that did not end: go on with --resume, or --force")
+    return part
+
+
+def _train_until_over(session, plan, progress, part, stopped):
+    """Train in pieces until all games are played, the time is over, or something stops it."""
+    written, pause, chunk = time.monotonic(), CHECKPOINT_SECONDS, 1
+    while not stopped and not progress.over:
+        start, cpu_start = time.monotonic(), time.process_time()
+        try:
+            session.train(min(chunk, plan["goal"] - session.episode))
+        except (FloatingPointError, RuntimeError) as error:
+            raise ValueError(str(error)) from error
+        chunk = next_chunk(chunk, time.monotonic() - start, CHUNK_SECONDS)
+        with _unread_output_stops(stopped):
+            progress.tell()
+        if time.monotonic() - written >= pause:
+            write_start = time.monotonic()
+            save(part, session, resumable=True, training=plan)
+            written = time.monotonic()
+            pause = max(CHECKPOINT_SECONDS, CHECKPOINT_RATIO * (written - write_start))
+        plan["seconds"] += time.monotonic() - start
+        plan["cpu_seconds"] += time.process_time() - cpu_start
+
+
+def _print_how_to_go_on(word, out, part, session, force):
+    options = ["--resume"]
+    if out:
+        options.insert(0, f"--out={out}")
+    if force:
+        options.append("--force")
+    print(f"\nKept in {part} after {session.episode:,} games. To go on:")
+    print(f"  {typed('train', word, *options)}", flush=True)
+
+
 @contextlib.contextmanager
-def _interruptions():
-    """Give a list in which what is to stop is noted, by its exit status.
+def _stop_signals():
+    """Give a list that gets an exit status for each signal to stop.
 
     A second Ctrl-C acts at once; a terminal that is closed may send its signal twice.
     """
-    pressed, usually = [], {}
+    stopped, handlers = [], {}
 
-    def note(which, _):
-        pressed.append(128 + which)
-        if which == signal.SIGINT:
-            signal.signal(which, usually[which])
+    def note(signal_number, _):
+        stopped.append(128 + signal_number)
+        if signal_number == signal.SIGINT:
+            signal.signal(signal_number, handlers[signal_number])
 
-    for which in [getattr(signal, name) for name in STOPS if hasattr(signal, name)]:
-        before = signal.getsignal(which)
-        if which == signal.SIGINT or before is not signal.SIG_IGN:  # as nohup has it ignored
-            usually[which] = before
-            signal.signal(which, note)
+    for name in STOPS:
+        signal_number = getattr(signal, name, None)
+        if signal_number is None:
+            continue
+        handler = signal.getsignal(signal_number)
+        is_ignored = handler is signal.SIG_IGN  # as nohup has it
+        if signal_number == signal.SIGINT or not is_ignored:
+            handlers[signal_number] = handler
+            signal.signal(signal_number, note)
     try:
-        yield pressed
+        yield stopped
     finally:
-        for which, before in usually.items():
-            signal.signal(which, before)
+        for signal_number, handler in handlers.items():
+            signal.signal(signal_number, handler)
 
 
 @contextlib.contextmanager
-def _told(pressed):
-    """Let what is printed fail: where nobody reads it any more, the training is to stop."""
+def _unread_output_stops(stopped):
+    """Stop a training whose lines nobody reads any more."""
     try:
         yield
     except OSError:
-        pressed.append(UNHEARD)
+        stopped.append(BROKEN_PIPE)
 
 
 def learner_of(word: str):
     """Return the learner that a word means: one of the package, or of FILE.py or FILE.py:NAME."""
-    file, own, name = word.rpartition(".py")
-    if not own or name[:1] not in ("", ":"):
-        known = learners()
-        if word not in known:
-            there = f"only {', '.join(sorted(known))}, and those in files, as mine.py"
-            raise ValueError(f"there is no learner {word!r}, {there}")
-        return known[word]
-    module, name = load_module(f"{file}.py"), name[1:]
+    stem, suffix, name = word.rpartition(".py")
+    if suffix and (not name or name.startswith(":")):
+        return _learner_in_file(f"{stem}.py", name.removeprefix(":"), word)
+    known = learners()
+    if word not in known:
+        choices = f"only {', '.join(sorted(known))}, and those in files, as mine.py"
+        raise ValueError(f"there is no learner {word!r}, {choices}")
+    return known[word]
+
+
+def _learner_in_file(path, name, word):
+    module = load_module(path)
     if is_learner(module) and not name:
         return module
-    found = {
-        word: thing
-        for word, thing in vars(module).items()
-        if is_learner(thing) and getattr(thing, "__module__", "") == module.__name__
+    defined = {
+        attribute: value
+        for attribute, value in vars(module).items()
+        if is_learner(value) and getattr(value, "__module__", "") == module.__name__
     }
-    if name not in found and (name or len(found) != 1):
-        there = f"it holds {', '.join(found) or 'none'}"
+    if not name and len(defined) == 1:
+        (name,) = defined
+    if name not in defined:
+        wanted = f"no learner {name!r}" if name else "not one learner"
         contract = "a module or class with NAME, VERSION, PARAMETERS, DEFAULTS, Session"
-        asked = f"no learner {name!r}" if name else "not one learner"
-        raise ValueError(f"{file}.py holds {asked}: {there}; a learner is {contract}")
-    learner = found[name or [*found][0]]
-    if lacks := [part for part in LEARNER if not hasattr(learner, part)]:
-        raise ValueError(f"the learner {word} has no {', '.join(lacks)}: help(afterply.learners)")
+        contents = f"it holds {', '.join(defined) or 'none'}"
+        raise ValueError(f"{path} holds {wanted}: {contents}; a learner is {contract}")
+    learner = defined[name]
+    missing = [part for part in LEARNER if not hasattr(learner, part)]
+    if missing:
+        raise ValueError(f"the learner {word} has no {', '.join(missing)}: help(afterply.learners)")
     return learner
 
 
-def _signed(session, params, seed):
-    """Return a session that says its parameters and its seed, as its file has to."""
+def _with_origin(session, params, seed):
+    """Return a session that states its parameters and its seed, as its file has to."""
     for name, value in {"params": params, "seed": seed}.items():
         if not hasattr(session, name):
             setattr(session, name, value)
     return session
 
 
-def _begun(game, asked) -> tuple:
-    """Return a new session and its plan: what was asked, the number of games, the limit."""
-    learner = learner_of(asked["learner"])
-    name = learner.NAME
-    limit = 60 * number("minutes", asked["minutes"], 0.0)
-    scheduled = "episodes" in learner.DEFAULTS and "episodes" not in asked["set"]
-    given = usual(learner.PARAMETERS, game) | asked["set"]
-    goal = whole("episodes", asked["episodes"], 0) or given.get("episodes", EPISODES)
-    if scheduled:
-        given["episodes"] = goal
-    session = learner.Session(game, given, asked["seed"])
+def _begun(game, settings) -> tuple:
+    """Return a new session and its plan: the settings, the number of games, the limit."""
+    learner = learner_of(settings["learner"])
+    limit = 60 * number("minutes", settings["minutes"], 0.0)
+    has_schedule = "episodes" in learner.DEFAULTS and "episodes" not in settings["set"]
+    params = usual(learner.PARAMETERS, game) | settings["set"]
+    goal = whole("episodes", settings["episodes"], 0) or params.get("episodes", EPISODES)
+    if has_schedule:
+        params["episodes"] = goal
+    session = learner.Session(game, params, settings["seed"])
     if not callable(getattr(session.net, "contents", None)):
-        raise ValueError(f"what {name} learns of {game.name} has no file: train it in Python")
-    weights = getattr(session.net, "weights", np.zeros((1, 0))).shape
-    size = f", {weights[0]} x {weights[1]:,} weights" * (weights[1] > 0)
-    told = [
-        f"{n}={v}"
-        for n, v in (given or learner.DEFAULTS).items()
-        if n != "tuples" or len(str(v)) < 60
-    ]
-    print(f"{game.name}, {name}{size}; {', '.join(told)}", flush=True)
+        unsaved = f"what {learner.NAME} learns of {game.name} has no file"
+        raise ValueError(f"{unsaved}: train it in Python")
+    _print_settings(game, learner, session, params or learner.DEFAULTS)
     session.train(1)  # compiled before the clock starts
     seconds = 0.0
-    if limit and not asked["episodes"]:
+    if limit and not settings["episodes"]:
         goal = ENDLESS
-        changing = any(isinstance(given.get(n), (list, tuple)) for n in ("alpha", "epsilon"))
-        if scheduled and changing:
-            seconds = PROBE * limit
-            goal = int(_pace(session, seconds) * (limit - seconds) * SLOWER)
-            goal = given["episodes"] = max(1, goal)
+        changing = any(isinstance(params.get(name), (list, tuple)) for name in ("alpha", "epsilon"))
+        if has_schedule and changing:  # the end of the schedules must be known beforehand
+            seconds = PACE_SHARE * limit
+            goal = max(1, int(_pace(session, seconds) * (limit - seconds) * PACE_KEPT))
+            params["episodes"] = goal
             print(f"time for {goal:,} games, over which alpha and epsilon change", flush=True)
     del session  # two need not fit side by side
-    plan = {"asked": asked, "goal": goal, "limit": limit, "seconds": seconds, "cpu_seconds": 0.0}
-    session = learner.Session(game, given, asked["seed"])
-    return _signed(session, learner.DEFAULTS | given, asked["seed"]), plan
+    plan = {"asked": settings, "goal": goal, "limit": limit}
+    plan |= {"seconds": seconds, "cpu_seconds": 0.0}
+    session = learner.Session(game, params, settings["seed"])
+    return _with_origin(session, learner.DEFAULTS | params, settings["seed"]), plan
+
+
+def _print_settings(game, learner, session, params):
+    num_tables, num_weights = getattr(session.net, "weights", np.zeros((1, 0))).shape
+    size = f", {num_tables} x {num_weights:,} weights" if num_weights else ""
+    values = [
+        f"{name}={value}"
+        for name, value in params.items()
+        if name != "tuples" or len(str(value)) < 60
+    ]
+    print(f"{game.name}, {learner.NAME}{size}; {', '.join(values)}", flush=True)
 
 
 def _pace(session, seconds) -> float:
     """Return the games a second of the later half of some seconds of training."""
-    for _ in range(2):
-        began, before, taken, chunk = time.monotonic(), session.episode, 0.0, 1
-        while taken < seconds / 2:
+    for _half in range(2):
+        start, first_episode = time.monotonic(), session.episode
+        elapsed, chunk = 0.0, 1
+        while elapsed < seconds / 2:
             session.train(chunk)
-            taken, last = time.monotonic() - began, taken
-            chunk = next_chunk(chunk, taken - last, min(CHUNK_SECONDS, seconds / 10))
-    return (session.episode - before) / taken
+            chunk_seconds = time.monotonic() - start - elapsed
+            elapsed += chunk_seconds
+            chunk = next_chunk(chunk, chunk_seconds, min(CHUNK_SECONDS, seconds / 10))
+    return (session.episode - first_episode) / elapsed
 
 
-def _resumed(part, game, asked) -> tuple:
+def _resumed(part, game, settings) -> tuple:
+    """Return the session that a file keeps, and its plan; ValueError if others are asked for."""
     if not part.exists():
         raise ValueError(f"there is no {part} to go on with: leave out --resume")
     meta = Archive(part).meta
     if "training" not in meta:
         raise ValueError(f"{part} was not written by this command")
-    before = meta["training"]["asked"]
-    for name, ordinary in ORDINARY.items():
-        if asked[name] not in (ordinary, before[name]):
-            raise ValueError(f"{part} was begun with {name}={before[name]!r}: leave it out")
+    plan = meta["training"]
+    first_settings = plan["asked"]
+    for name, default in DEFAULTS.items():
+        if settings[name] not in (default, first_settings[name]):
+            begun_with = f"{part} was begun with {name}={first_settings[name]!r}"
+            raise ValueError(f"{begun_with}: leave it out")
     if meta["card"]["sources"] != source_hash():
         print("The library has changed since: the end may differ from that without interruption.")
-    kind = learner_of(before["learner"]).Session
-    session = BaseSession.load.__func__(kind, part, game)  # an own one need not derive from it
-    session = _signed(session, Archive(part).meta["card"]["parameters"], before["seed"])
+    kind = learner_of(first_settings["learner"]).Session
+    # a session of one's own need not derive from BaseSession
+    session = BaseSession.load.__func__(kind, part, game)
+    session = _with_origin(session, meta["card"]["parameters"], first_settings["seed"])
     print(f"going on after {session.episode:,} games", flush=True)
-    return session, meta["training"]
+    return session, plan
 
 
 class Progress:
     """What is said while a session trains: pace, time left, and how well the agent plays."""
 
     def __init__(self, session, plan):
-        self.session, self.plan = session, plan
-        self.figure, self.cost, self.shown = "", 0.0, 0.0
-        self.step = int(STEPS * self.share)
+        self.session = session
+        self.plan = plan
+        self.strength = ""  # as it was last measured
+        self.cost = 0.0  # seconds of all measurements
+        self.last_line = 0.0  # when it was printed
+        self.measured = int(MEASUREMENTS * self.share)
 
     @property
     def share(self) -> float:
         """How much of the training is done, in [0, 1]."""
-        limit, games = self.plan["limit"], self.session.episode / self.plan["goal"]
-        return min(1.0, max(games, self.plan["seconds"] / limit if limit else 0.0))
+        limit = self.plan["limit"]
+        of_games = self.session.episode / self.plan["goal"]
+        of_time = self.plan["seconds"] / limit if limit else 0.0
+        return min(1.0, max(of_games, of_time))
 
     @property
     def over(self) -> bool:
@@ -254,38 +312,55 @@ class Progress:
 
     def tell(self) -> None:
         """Write a line, after a few matches if it is time for them."""
-        seconds, step = max(self.plan["seconds"], 1e-3), int(STEPS * self.share)
-        allowed = COST * seconds - self.cost
-        if new := step > self.step and allowed > 0 and not self.over:
-            self.step, self.figure = step, ", " + self.measure(GAMES, allowed)
-        now, terminal = time.monotonic(), sys.stdout.isatty()
-        if terminal or new and now - self.shown > FIRST_LINES:
-            left, rate = seconds / max(self.share, 1e-9) - seconds, self.session.episode / seconds
-            text = f"{100 * self.share:3.0f}%, {self.session.episode:,} games, {rate:,.0f} a second"
-            text += f", {left // 60:.0f}:{left % 60:02.0f} left{self.figure}"
-            bar, wide = "#" * int(10 * self.share), shutil.get_terminal_size().columns - 1
-            line = f"[{bar:.<10}] {text}"[:wide]
-            print(f"\r{line:{wide}}" if terminal else text, end="\n" * (not terminal), flush=True)
-            self.shown = now
+        seconds = max(self.plan["seconds"], 1e-3)
+        step = int(MEASUREMENTS * self.share)
+        allowed = MEASURING_SHARE * seconds - self.cost
+        is_measured = step > self.measured and allowed > 0 and not self.over
+        if is_measured:
+            self.measured = step
+            self.strength = f", {self.measure(GAMES, allowed)}"
+        if sys.stdout.isatty():
+            columns = shutil.get_terminal_size().columns - 1
+            bar = "#" * int(10 * self.share)
+            line = f"[{bar:.<10}] {self._line(seconds)}"[:columns]
+            print(f"\r{line:{columns}}", end="", flush=True)
+            self.last_line = time.monotonic()
+        elif is_measured and time.monotonic() - self.last_line > LINE_SECONDS:
+            print(self._line(seconds), flush=True)
+            self.last_line = time.monotonic()
 
-    def measure(self, games: int, seconds: float) -> str:
-        """Return how well the agent does in at most some games and some seconds."""
-        game, (word, per_reward, unit) = self.session.game, self.session.game.progress
-        whom = f" against {word}" if word else ""
-        agent, began, scores = Greedy(self.session.net), time.monotonic(), []
-        most = getattr(self.session, "params", {}).get("max_plies") or LONGEST
-        rivals = [named(game, word) for _ in range(game.players - 1)]
-        for k in range(games):
-            seat = k % game.players
-            seated = [*rivals[:seat], agent, *rivals[seat:]]
-            seed = seed_from(self.plan["asked"]["seed"], "progress", self.session.episode, k)
+    def _line(self, seconds) -> str:
+        left = seconds / max(self.share, 1e-9) - seconds
+        rate = self.session.episode / seconds
+        games = f"{self.session.episode:,} games, {rate:,.0f} a second"
+        time_left = f"{left // 60:.0f}:{left % 60:02.0f} left"
+        return f"{100 * self.share:3.0f}%, {games}, {time_left}{self.strength}"
+
+    def measure(self, num_games: int, seconds: float) -> str:
+        """Return how well the agent does in at most this number of games and of seconds."""
+        game = self.session.game
+        word, per_reward, unit = game.progress
+        agent = Greedy(self.session.net)
+        max_plies = getattr(self.session, "params", {}).get("max_plies") or LONGEST
+        opponents = [named(game, word) for _ in range(game.players - 1)]
+        start, scores = time.monotonic(), []
+        for number_of_game in range(num_games):
+            seat = number_of_game % game.players
+            seated = [*opponents[:seat], agent, *opponents[seat:]]
+            path = "progress", self.session.episode, number_of_game
+            seed = seed_from(self.plan["asked"]["seed"], *path)
             for place, player in enumerate(seated):
                 player.new_match(game, [], place, seed_from(seed, place))
-            end, _ = play_on(game, seated, game.start(seed), new_rng(seed), most)
+            end, _ = play_on(game, seated, game.start(seed), new_rng(seed), max_plies)
             scores.append(float(game.score(end)[seat]))
-            if time.monotonic() - began > seconds and (k + 1) % game.players == 0:
+            is_last_seat = seat == game.players - 1
+            if is_last_seat and time.monotonic() - start > seconds:
                 break
-        self.cost += time.monotonic() - began
-        won, mean = 100 * win_rate(scores, game.score_range), per_reward * np.mean(scores)
-        rate = mean if per_reward else won
-        return f"{rate:{',.0f' if rate >= 100 else '.3g'}}{unit}{whom} ({len(scores)} games)"
+        self.cost += time.monotonic() - start
+        if per_reward:
+            strength = per_reward * np.mean(scores)
+        else:
+            strength = 100 * win_rate(scores, game.score_range)
+        digits = ",.0f" if strength >= 100 else ".3g"
+        against = f" against {word}" if word else ""
+        return f"{strength:{digits}}{unit}{against} ({len(scores)} games)"
