@@ -239,7 +239,7 @@ def write_npz(path, meta: dict, arrays: dict, compressed: bool = False) -> None:
 
 
 class Archive:
-    """A file of :func:`write_npz`; each array is read when asked for. ValueError if it is damaged."""
+    """A file of :func:`write_npz`; each array is read when asked for; ValueError if damaged."""
 
     def __init__(self, path):
         self.path = path
