@@ -71,7 +71,9 @@ def prefetch(typingctx, array, i):
         )
         # Only the caches beyond the first are filled. The first has room for 500 lines and waits
         # for few of them at a time, while a choice among 17 actions fetches 2,000.
-        to_read, without_first_cache, of_data = flag(0), flag(2), flag(1)
+        to_read = flag(0)
+        without_first_cache = flag(2)
+        of_data = flag(1)
         builder.call(function, [address, to_read, without_first_cache, of_data])
         return context.get_dummy_value()
 

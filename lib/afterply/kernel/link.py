@@ -53,7 +53,11 @@ from ..checks import to_install
 from .compile import CACHE_DIR, read_code, write_code
 from .source import SOURCES
 
-LINKING, RULE, RULE_NAME = "_get_module_for_linking", "_library", "_wrapper_name"
+# private names of numba
+LINKING = "_get_module_for_linking"
+RULE = "_library"
+RULE_NAME = "_wrapper_name"
+
 ALIGNED = 64  # bytes: where arrays may begin
 STACK = 1 << 16  # bytes
 PYTHON = re.compile("_?Py|numba_")
@@ -276,7 +280,8 @@ def _arrays_of_memory(calls, apart) -> tuple[list, list]:
         for array in flat(arguments, np.ndarray):
             array_by_key[_key(array)] = array
     array_by_key |= apart_by_key
-    in_image, after_image = [], []
+    in_image = []
+    after_image = []
     for key, array in array_by_key.items():
         if key not in apart_by_key and array.any():
             in_image.append(array)
@@ -443,7 +448,9 @@ class Linked:
 
     def _prepare(self, fixed):
         """Look for the code of these arguments, and convert them for it."""
-        arrays, floats, constants = [], [], []
+        arrays = []
+        floats = []
+        constants = []
         for value in flat(tuple(fixed)):
             if isinstance(value, np.ndarray):
                 arrays.append(value)

@@ -29,7 +29,8 @@ from ..kernel.compile import kernel
 from ..kernel.functions import LANES, add_multiples, four_sums, prefetch, tanh
 
 # places of N and A in a weight's pair of temporal coherence counters
-NET_CHANGE, ABS_CHANGE = np.uint64(0), np.uint64(1)
+NET_CHANGE = np.uint64(0)
+ABS_CHANGE = np.uint64(1)
 TABLES = np.uint64(8)  # in which all rows are looked up before the next ones
 NOW = 0  # row of the position in a memory of candidates
 # fmt: off

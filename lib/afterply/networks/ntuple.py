@@ -302,8 +302,12 @@ class Network:
         readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
         num_readers = [len(features_of_cell) for features_of_cell in readers]
         break_even = game.cells * num_features // sum(num_readers)
-        anew = _is_cheap_anew(game, num_features, break_even)
-        bytes_looked_up = int(TABLES) * itemsize * size // num_tuples
+        is_cheap_anew = _is_cheap_anew(game, num_features, break_even)
+        max_spared = 0
+        if not is_cheap_anew:
+            bytes_looked_up = int(TABLES) * itemsize * size // num_tuples
+            max_spared = _cells_worth_sparing(break_even, bytes_looked_up)
+        player_step = 0 if shared_tables else size
         self.arrays = Net(
             weights=weights,
             counters=counters,
@@ -314,11 +318,11 @@ class Network:
             num_codes=game.num_codes,
             symmetries=maps,
             far=weights.nbytes > NEAR_BYTES,
-            few=0 if anew else _cells_worth_sparing(break_even, bytes_looked_up),
-            anew=anew,
+            few=max_spared,
+            anew=is_cheap_anew,
             num_tuples=num_tuples,
             set_size=size,
-            player_step=0 if shared_tables else size,
+            player_step=player_step,
             sigmoid=bool(sigmoid),
             distinct=bool(distinct_symmetries),
             num_actions=num_actions,

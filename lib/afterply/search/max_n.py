@@ -30,7 +30,8 @@ CUT = 1 << 30  # height of a subtree that the depth limit cut off
 UNLIMITED = CUT - 1  # remaining depth of a search without limit
 UNKNOWN = CUT + 1  # no height: the position must be searched
 EMPTY = -1  # `low` of a free slot
-TABLE_FULL, TOO_DEEP = -1, -2
+TABLE_FULL = -1  # why a search stopped, in the place of a height
+TOO_DEEP = -2
 FIRST_CAPACITY = 1 << 12
 # A full table of this capacity stores nothing more: values stay exact, the search gets slower.
 MAX_CAPACITY = 1 << 24
@@ -38,7 +39,7 @@ MAX_PLIES = 2048
 MAX_DEPTH = 511  # of alpha-beta
 NO_ACTION = -1
 # which values of the root alpha-beta makes exact: the first of the best ones, all best ones, all
-FIRST, TIES, ALL = 0, 1, 2
+FIRST, TIES, ALL = range(3)
 
 # fmt: off
 TABLE = {  # hash table of positions: rewards to come, exact for the remaining depths low .. high

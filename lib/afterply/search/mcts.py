@@ -33,7 +33,8 @@ MAX_ITERATIONS = 10_000_000
 UNLIMITED = 2**31 - 1
 LOG_ENTRIES = 1 << 16  # visit counts whose logarithm is looked up; of greater ones it is computed
 CHUNK = 1000  # iterations after which Ctrl-C can interrupt
-ROOT, NONE = 0, -1  # NONE: no child, no further outcome
+ROOT = 0
+NONE = -1  # no child, no further outcome
 TERMINAL = -1  # `player` of a node where the game is over
 TINY = 1e-6  # added to a visit count under the fraction bar, as the original does
 
@@ -315,7 +316,8 @@ def limits_of(scores, k=2**0.5, tree_depth=10, rollout_depth=200, reward_range=N
 
     `scores` is the game's range of rewards, (low, high), for a `reward_range` of None.
     """
-    low, high = _two_numbers(scores if reward_range is None else reward_range)
+    pair = scores if reward_range is None else reward_range
+    low, high = _two_numbers(pair)
     if not -np.inf < low < high < np.inf:
         raise ValueError(
             "reward_range must be two numbers, the smaller first, or None for the game's own, not"

@@ -43,7 +43,8 @@ from .mcts import CHUNK, MAX_ITERATIONS, NONE, ROOT, TERMINAL, depth_limit, runn
 
 __all__ = ["Found", "Search", "Step"]
 
-NOW, NEXT_NOW = lookup.NOW, -1  # rows of a board near to a leaf's children, and of the next one
+NOW = lookup.NOW  # row of a board near to a leaf's children
+NEXT_NOW = -1  # row of the board that becomes the one in NOW
 ROLLOUT_DEPTH = 10_000  # actions from the root after which a random game is cut
 ROUND_DEPTH = 100  # actions from a leaf after which a round is cut
 PASS = -2  # action of the only slot of a pass node
@@ -58,7 +59,8 @@ SOFTMAX, LINEAR, UNIFORM = range(3)
 BEST_ACTION, STATE, ROLLOUT = range(3)
 DRAWN, ENUMERATED = range(2)
 BY_ROUND, SHARED_OUT = range(2)
-MOST, LEAST = sys.float_info.max, sys.float_info.min
+MOST = sys.float_info.max
+LEAST = sys.float_info.min
 SETTINGS = {  # default, check and its further arguments; ``players.Wrapped`` explains them
     "c_puct": (1.0, number, 0.0, MOST),
     "epsilon": (1e-8, number, 0.0, 1.0),
@@ -886,7 +888,8 @@ class Search(PerThread):
     def _most_visited_state(self, slot) -> int:
         """Return the node of a slot with most visits, of several the oldest, or NONE."""
         tree = self.tree
-        best = child = tree.node[slot]
+        child = tree.node[slot]
+        best = child
         while child != NONE:
             # the list begins with the newest node
             if tree.total[child] >= tree.total[best]:
