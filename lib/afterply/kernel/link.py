@@ -478,7 +478,7 @@ class Linked:
             warnings.warn(f"numba's code goes on, without linking: {error}", stacklevel=1)
             return
         function = ctypes.CFUNCTYPE(ctypes.c_int64)(engine.get_function_address("linked"))
-        function.engine = engine  # without it the machine code would go
+        function.engine = engine  # keeps the machine code in memory
         code.function = function
 
 

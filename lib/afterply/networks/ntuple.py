@@ -236,8 +236,12 @@ def _action_symmetries(game, num_symmetries, num_actions) -> np.ndarray:
 class Network:
     """An n-tuple network for a game.
 
+    Source: [konen2021] Sec. 2.1 and App. A.3, Eq. (2). Deviations: D3, D19, D20.
+
     Parameters
     ----------
+    game : Game
+        The game whose boards it reads.
     tuples : sequence of sequences of int
         The cells of each tuple, from 0 on.
     sigmoid : bool
@@ -261,8 +265,8 @@ class Network:
         For bad tuples, too large tables, and a network of Q for a game that does not say what
         symmetries make of its actions.
 
-    Source: [konen2021] Sec. 2.1 and App. A.3, Eq. (2). Deviations: D3, D19, D20.
-
+    Examples
+    --------
     >>> from afterply import games
     >>> game = games.load("tictactoe")
     >>> net = Network(game, [range(9)])

@@ -135,6 +135,8 @@ class QTable:
 
     Parameters
     ----------
+    game : Game
+        The game; its rule `key` tells positions apart.
     owner : {0, 1}
         The learner to whom the values belong; two learners may share one memory.
     initial : float
@@ -142,6 +144,8 @@ class QTable:
     ties : {"random", "first"}
         Which of several best actions an agent chooses that is greedy in this table.
 
+    Examples
+    --------
     >>> from afterply import games
     >>> game = games.load("tictactoe")
     >>> QTable(game).action_values(game.start()).tolist()

@@ -350,22 +350,25 @@ def running_state(game, state) -> np.ndarray:
 def search(game, state, iterations: int, *, seed: int = 0, **limits) -> SearchResult:
     """Search from a state by UCT and return visits and values of every legal action.
 
-    Parameters
-    ----------
-    iterations : int
-        Number of iterations, from 1 to 10 million.
-    k : float
-        Weight of exploration, for rewards that are scaled to [0, 1].
-    reward_range : (float, float)
-        Rewards that are scaled to 0 and to 1; None: the game's ``score_range``.
-    tree_depth : int
-        Actions from the root beyond which the tree does not grow; None = no limit.
-    rollout_depth : int
-        Actions from the root after which a random game ends and its present score counts; None =
-        no limit.
-
     Source: [kocsis2006]; [konen2021] Table 1 (opponent MCTS). Deviations: D37, D44.
 
+    Parameters
+    ----------
+    game, state
+        The game, and a state in which a player is to move.
+    iterations : int
+        Number of iterations, from 1 to 10 million.
+    seed : int
+        Seed of the random games, of chance, and of choices between equals.
+    limits
+        `k`, float: weight of exploration, for rewards that are scaled to [0, 1].
+        `reward_range`: two rewards that are scaled to 0 and 1, or None for the game's
+        ``score_range``. `tree_depth`: actions from the root beyond which the tree does not grow.
+        `rollout_depth`: actions from the root after which a random game ends and its present score
+        counts. A depth of None is no limit.
+
+    Examples
+    --------
     >>> from afterply import games
     >>> game = games.load("tictactoe")
     >>> found = search(game, game.parse("x x . o o . . . ."), 2000, seed=1)
