@@ -1,4 +1,4 @@
-"""Checks of what a caller gives: each returns the value, or raises an error that names it."""
+"""Checks of arguments: each returns the value, or raises an error that names it."""
 
 import importlib
 import math
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-CLONE = Path(__file__).resolve().parents[2]  # unless this is installed from a wheel
+CLONE = Path(__file__).resolve().parents[2]  # of the repository, unless installed from a wheel
 
 
 def is_whole(value) -> bool:
@@ -17,19 +17,27 @@ def is_whole(value) -> bool:
 
 def whole(name: str, value, least: int = 1, most: int | None = None) -> int:
     """Return a whole number from `least` to `most`, or raise ValueError."""
-    if not is_whole(value) or value < least or (most is not None and value > most):
+    is_within = is_whole(value) and value >= least and (most is None or value <= most)
+    if not is_within:
         limits = f"of at least {least}" if most is None else f"from {least} to {most:,}"
         raise ValueError(f"{name} must be a whole number {limits}, not {value!r}")
     return int(value)
 
 
 def plain(value):
-    """Return numbers and texts of numpy as Python's own, also in lists, tuples, dictionaries."""
+    """Return numpy's numbers and texts as Python's own, also within lists, tuples and dictionaries.
+
+    Anything else, such as an array or a named tuple, comes back as it is.
+    """
     if isinstance(value, np.generic):
         return value.item()
     if type(value) is dict:
-        return {name: plain(one) for name, one in value.items()}
-    return type(value)(map(plain, value)) if type(value) in (list, tuple) else value
+        return {name: plain(entry) for name, entry in value.items()}
+    if type(value) is list:
+        return [plain(element) for element in value]
+    if type(value) is tuple:
+        return tuple(plain(element) for element in value)
+    return value
 
 
 def seed_number(value) -> int:
@@ -40,9 +48,9 @@ def seed_number(value) -> int:
 
 
 def number(name: str, value, low: float = -math.inf, high: float = math.inf) -> float:
-    """Return a number, not nan, within two bounds, or raise ValueError."""
-    real = is_whole(value) or isinstance(value, (float, np.floating))
-    if not real or not low <= value <= high:
+    """Return a number from `low` to `high`, which nan is not, or raise ValueError."""
+    is_number = is_whole(value) or isinstance(value, (float, np.floating))
+    if not is_number or not low <= value <= high:
         raise ValueError(f"{name} must be a number between {low:g} and {high:g}, not {value!r}")
     return float(value)
 
@@ -62,12 +70,16 @@ def boolean(name: str, value) -> bool:
 def one_of(name: str, value, choices) -> str:
     """Return one of some words, or raise ValueError."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+        words = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {words}, not {value!r}")
     return value
 
 
 def needs(module: str, extra: str):
-    """Import a package that only an extra of this library brings, or say how to get it."""
+    """Return a package that only an extra of this library brings.
+
+    ImportError says how to get it.
+    """
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -76,10 +88,8 @@ def needs(module: str, extra: str):
 
 
 def to_install(extra: str) -> str:
-    """Return the command that installs an extra: from this clone, or from the file of the wheel.
-
-    No index of packages has this library, so its bare name might bring a stranger's.
-    """
+    """Return the command that installs an extra, from this clone or from the file of the wheel."""
+    # No package index has this library, so its bare name might install somebody else's package.
     if (CLONE / "pyproject.toml").is_file():
         return f"pip install -e '.[{extra}]' in {CLONE}"
     version = sys.modules[__package__].__version__

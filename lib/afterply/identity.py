@@ -1,21 +1,22 @@
 """What tells a thing from all others: the one answer to the question "who is this?".
 
-Keys of records, files of matches, leagues and marks of golden runs hold what :func:`identity` says
-of the games, learners, evaluators, players and networks behind them. A name alone never stands for
-a content:
+Keys of records, files of matches, leagues and golden runs hold what :func:`identity` says of the
+games, learners, evaluators, players and networks behind them. A name alone never stands for a
+content:
 
-* What belongs to this package stands there by name, version and settings. Whoever changes its
-  numbers raises the version; golden runs and playthroughs notice if somebody does not.
-* Everything else has the hash of its content beside the version: its code, what the code refers to,
-  and what the thing holds. Code means functions, lambdas and partials with their defaults and
+* Things of this package have their name, version and settings there. Whoever changes what one of
+  them computes raises its version; golden runs and playthroughs notice if somebody does not.
+* All other things have the hash of their content as well: of their code, of what the code refers
+  to, and of their data. Code means functions, lambdas and partials with their defaults and
   closures, classes with their base classes, modules with what they import, also within functions.
-  Installed packages stand there by name, this one by name and version, not by the place of a
-  module, which may move.
-* What no content can tell is refused, unless it states a `version` of its own.
+  In a hash, installed packages stand by name and this one by name and version. The name of a module
+  does not count, because it may move.
+* A thing whose content cannot be known is refused, unless it states a `version` of its own.
 
 A hash cannot know what a function reads when it is called: a data file, an environment variable,
-another program. Who uses such a thing gives it a `version`, and raises that when the file changes.
-Hashes of code that is not installed hold byte code, so they differ from one Python to the next.
+another program. Whoever uses such a function gives it a `version` and raises it when the file
+changes. Hashes of code that is not installed hold byte code, so they differ between versions of
+Python.
 """
 
 import ast
@@ -36,18 +37,18 @@ from .kernel.source import PACKAGE
 PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
 PLACES = ("stdlib", "platstdlib", "purelib", "platlib")  # of Python's and of installed modules
 INSTALLED = (PACKAGE, *(Path(sysconfig.get_path(name)).resolve() for name in PLACES))
-# what an error says to somebody whose thing cannot be told from others
+# What an error advises if a thing cannot be told from others.
 REMEDY = "set its attribute version (VERSION), and raise that when its numbers change"
 
 
 def identity(thing):
     """Return what tells `thing` from others, as data for JSON.
 
-    Numbers, texts, lists and dictionaries stand for themselves. A learner gives name and version;
-    a dataclass, such as an evaluator, name, version and settings; a class, a function or a
-    ``partial`` of one, which make players, name, version and arguments. A thing with an attribute
-    `identity`, such as a game, says it itself. What is not of this package has a `content` as well,
-    and so have objects that do not declare their settings.
+    Numbers, texts, lists and dictionaries stand for themselves. A learner has name and version; a
+    dataclass, such as an evaluator, has name, version and settings; what makes players, a class, a
+    function or a ``partial`` of one, has name, version and arguments. A thing with an attribute
+    `identity`, such as a game, says it itself. Things that are not of this package have a `content`
+    as well, and so have objects that do not declare their settings.
 
     Raises
     ------
@@ -63,27 +64,37 @@ def identity(thing):
     >>> identity(partial(players.MaxN, 10))
     {'player': 'MaxN', 'version': 1, 'arguments': [10, {}]}
     """
+    if isinstance(thing, np.generic):
+        return thing.item()
     if isinstance(thing, PLAIN):
-        return thing.item() if isinstance(thing, np.generic) else thing
+        return thing
     if isinstance(thing, np.ndarray):
         return thing.tolist()
     if isinstance(thing, dict):
         return {name: identity(value) for name, value in thing.items()}
     if isinstance(thing, (list, tuple, range)):
         return [identity(part) for part in thing]
+    declared, is_complete = _declared_identity(thing)
+    if is_complete:
+        return declared
+    return declared | {"content": _content_or_version(thing)}
+
+
+def _declared_identity(thing) -> tuple[dict, bool]:
+    """Return what a thing declares of itself, and whether that is all that can tell it."""
     if is_learner(thing):
-        said, complete = {"name": thing.NAME, "version": thing.VERSION}, in_package(thing)
-    elif is_maker(thing):
-        said, complete = _identity_of_maker(thing)
-    elif hasattr(thing, "identity"):
-        said, complete = thing.identity, in_package(thing)
-    elif dataclasses.is_dataclass(thing):
-        said, complete = identity_of_fields(thing), in_package(thing)
-    else:
-        name = getattr(thing, "name", type(thing).__qualname__)
-        said = {"name": name, "version": getattr(thing, "version", None)}
-        complete = False
-    return said if complete else said | {"content": _content_or_version(thing)}
+        return {"name": thing.NAME, "version": thing.VERSION}, in_package(thing)
+    if is_maker(thing):
+        return _identity_of_maker(thing)
+    if hasattr(thing, "identity"):
+        return thing.identity, in_package(thing)
+    if dataclasses.is_dataclass(thing):
+        return identity_of_fields(thing), in_package(thing)
+    return {"name": _name_of(thing), "version": getattr(thing, "version", None)}, False
+
+
+def _name_of(thing) -> str:
+    return getattr(thing, "name", type(thing).__qualname__)
 
 
 def is_learner(thing) -> bool:
@@ -93,59 +104,63 @@ def is_learner(thing) -> bool:
 
 def is_maker(thing) -> bool:
     """Return whether something is a class or function, or a ``partial`` of one."""
-    return inspect.isclass(thing) or inspect.isroutine(thing) or _is_partial(thing)
-
-
-def _is_partial(thing) -> bool:
-    return isinstance(thing, functools.partial)
+    return (
+        inspect.isclass(thing) or inspect.isroutine(thing) or isinstance(thing, functools.partial)
+    )
 
 
 def _identity_of_maker(maker) -> tuple[dict, bool]:
-    kind = maker.func if _is_partial(maker) else maker
-    positional, by_name = (maker.args, maker.keywords) if _is_partial(maker) else ((), {})
-    said = {
-        "player": kind.__name__,
-        "version": getattr(kind, "version", 1),
-        "arguments": identity([*positional, by_name]),
+    """Return what tells a maker of players from others, and whether that is all."""
+    if isinstance(maker, functools.partial):
+        function = maker.func
+        arguments = [*maker.args, maker.keywords]
+    else:
+        function = maker
+        arguments = [{}]
+    declared = {
+        "player": function.__name__,
+        "version": getattr(function, "version", 1),
+        "arguments": identity(arguments),
     }
-    return said, in_package(kind)
+    return declared, in_package(function)
 
 
 def identity_of_fields(thing) -> dict:
     """Return name, version and settings of a dataclass: its fields, and its own `settings`."""
-    fields = [field.name for field in dataclasses.fields(thing) if field.compare]
-    stated = getattr(thing, "settings", None) or {}
-    settings = {name: getattr(thing, name) for name in fields} | stated
+    settings = {}
+    for field in dataclasses.fields(thing):
+        if field.compare:
+            settings[field.name] = getattr(thing, field.name)
+    settings |= getattr(thing, "settings", None) or {}
+    settings.pop("name", None)
+    settings.pop("version", None)
     return {
-        "name": getattr(thing, "name", type(thing).__qualname__),
+        "name": _name_of(thing),
         "version": getattr(thing, "version", None),
-        "settings": {
-            name: identity(value)
-            for name, value in settings.items()
-            if name not in ("name", "version")
-        },
+        "settings": identity(settings),
     }
 
 
 def _content_or_version(thing) -> str | None:
-    """Return the hash of a content; None if it cannot be known but a version speaks for it."""
+    """Return the hash of a content; None if it cannot be known but the thing has a version."""
     try:
         return content_hash(thing)
     except ValueError:
-        own = vars(type(thing)) | getattr(thing, "__dict__", {})
-        if own.get("version") is None:  # one of its own, not of the class that it derives from
+        # a version of its class or its own; one that is inherited does not speak for this content
+        attributes = {**vars(type(thing)), **getattr(thing, "__dict__", {})}
+        if attributes.get("version") is None:
             raise
         return None
 
 
 def content_hash(thing) -> str:
-    """Return a hash of what a thing is made of: its code with all that it uses, and its data."""
+    """Return a hash of what a thing consists of: its code with all that it uses, and its data."""
     content = repr(_Content(thing).of(thing))
     return "source-" + hashlib.sha256(content.encode()).hexdigest()[:12]
 
 
 def package_file(thing) -> str | None:
-    """Return which file of this package defines a module, class, function or object, if any."""
+    """Return which file of this package defines a module, class, function or object, or None."""
     file = _file_of(thing)
     if file is None or not file.is_relative_to(PACKAGE):
         return None
@@ -161,15 +176,20 @@ def _module_of(thing) -> str:
     """Return the name of the module that defines something; "" in a notebook or a script."""
     if inspect.ismodule(thing):
         return thing.__name__
-    definition = thing if inspect.isroutine(thing) or inspect.isclass(thing) else type(thing)
     if hasattr(thing, "py_func"):  # a kernel
         definition = thing.py_func
+    elif inspect.isroutine(thing) or inspect.isclass(thing):
+        definition = thing
+    else:
+        definition = type(thing)
     name = getattr(definition, "__module__", None) or "builtins"
     return "" if name == "__main__" else name
 
 
 def _file_of(thing) -> Path | None:
-    file = getattr(sys.modules.get(_module_of(thing)), "__file__", None)
+    """Return the file of the module that defines something, or None if it has none."""
+    module = sys.modules.get(_module_of(thing))
+    file = getattr(module, "__file__", None)
     return Path(file).resolve() if file else None
 
 
@@ -178,26 +198,25 @@ def _is_installed_file(file: Path) -> bool:
 
 
 def _is_installed(thing) -> bool:
-    module = sys.modules.get(_module_of(thing))
     file = _file_of(thing)
-    if file is None:  # built in, or of a notebook
-        return module is not None
+    if file is None:  # only what is built into Python has a module without a file
+        return _module_of(thing) in sys.modules
     return _is_installed_file(file)
 
 
-def _package_name(thing) -> tuple:
-    """Return how a class or function of this package stands in a hash: by name and version."""
+def _name_in_package(thing) -> tuple:
+    """Return what stands for a class or function of this package in a hash: name and version."""
     module = sys.modules[_module_of(thing)]
     version = getattr(thing, "version", None) or getattr(module, "VERSION", None)
     return PACKAGE.name, getattr(thing, "__qualname__", thing.__name__), version
 
 
 class _Content:
-    """What a thing is made of: nested values whose `repr` says all of it."""
+    """What a thing consists of, as nested values whose `repr` says all of it."""
 
     def __init__(self, thing):
         self.thing = thing
-        self.seen = []
+        self.seen = []  # all that was met so far, so that circles end
 
     def of(self, value):
         """Return the content of a value that the thing is, holds or refers to."""
@@ -208,13 +227,14 @@ class _Content:
         if isinstance(value, (set, frozenset)):
             return "set", sorted(repr(self.of(part)) for part in value)
         if isinstance(value, dict):
-            pairs = sorted(value.items(), key=lambda pair: repr(pair[0]))  # equal in any order
+            # dictionaries are equal whatever the order of their keys
+            pairs = sorted(value.items(), key=lambda pair: repr(pair[0]))
             return "dict", [self.of(pair) for pair in pairs]
         if inspect.ismethod(value):
             return self.of((value.__func__, value.__self__))
-        for place, one in enumerate(self.seen):
-            if one is value:
-                return "seen", place
+        for number, earlier in enumerate(self.seen):
+            if earlier is value:
+                return "seen", number
         self.seen.append(value)
         if inspect.ismodule(value):
             return self.module(value)
@@ -227,16 +247,16 @@ class _Content:
         return self.object(value)
 
     def module(self, module):
-        """Return the name of an installed module, of another one all sources behind it."""
+        """Return the name of a module and, unless it is installed, all sources behind it."""
         file = _file_of(module)
         if file is None or _is_installed_file(file):
             return _stable_name(module.__name__)
         return module.__name__, sources_behind_file(file)
 
     def code_of(self, thing):
-        """Return what a function, a kernel or a class is made of; an installed one by its name."""
+        """Return what a function, kernel or class consists of; for an installed one its name."""
         if in_package(thing):
-            return _package_name(thing)
+            return _name_in_package(thing)
         if _is_installed(thing):
             return f"{thing.__module__}.{getattr(thing, '__qualname__', thing.__name__)}"
         return self.of_class(thing) if inspect.isclass(thing) else self.function(thing)
@@ -244,10 +264,9 @@ class _Content:
     def of_class(self, kind):
         """Return the members of a class, and its base classes."""
         members = {}
-        for name, member in vars(kind).items():
-            # the function behind a static method, class method or property
-            member = getattr(member, "__func__", getattr(member, "fget", member))
-            if name[:2] != "__" or _is_written(member):
+        for name, attribute in vars(kind).items():
+            member = _function_behind(attribute)
+            if not name.startswith("__") or _is_written(member):
                 members[name] = member
         bases = [self.of(base) for base in kind.__bases__ if base is not object]
         return [(name, self.of(members[name])) for name in sorted(members)], bases
@@ -257,46 +276,43 @@ class _Content:
         function = getattr(function, "py_func", function)
         if not hasattr(function, "__code__"):
             raise self.unknown(function)
-        cells = [cell.cell_contents for cell in function.__closure__ or () if _is_bound(cell)]
-        defaults = [function.__defaults__, sorted((function.__kwdefaults__ or {}).items())]
-        held = self.of([cells, defaults, vars(function)])
-        return self.code(function.__code__, function), held
+        closure = function.__closure__ or ()
+        variables = [cell.cell_contents for cell in closure if _is_bound(cell)]
+        keyword_defaults = function.__kwdefaults__ or {}
+        defaults = [function.__defaults__, sorted(keyword_defaults.items())]
+        data = self.of([variables, defaults, vars(function)])
+        return self.code(function.__code__, function), data
 
     def code(self, code, function):
         """Return the instructions, and what their constants, names and imports stand for."""
-        parts = []
-        for constant in code.co_consts:  # also of lambdas and comprehensions
-            if inspect.iscode(constant):
-                parts.append(self.code(constant, function))
+        constants = []
+        for constant in code.co_consts:
+            if inspect.iscode(constant):  # of a lambda, a comprehension or a function within
+                constants.append(self.code(constant, function))
             elif constant != function.__doc__:
-                parts.append(self.of(constant))
-        known = function.__globals__
-        used = [known[name] for name in code.co_names if name in known]
-        for module in used:  # of this package what is taken from it counts, such as players.MaxN
-            if inspect.ismodule(module) and in_package(module):
-                taken = [getattr(module, name, None) for name in code.co_names]
-                used += [one for one in taken if one is not None and one not in used]
+                constants.append(self.of(constant))
         names = [_stable_name(name) for name in code.co_names]
-        contents = [self.of(one) for one in used]
-        return code.co_code, names, parts, contents, self.imports(code, function)
+        contents = [self.of(value) for value in _values_of_names(code, function)]
+        return code.co_code, names, constants, contents, self.imports(code, function)
 
     def imports(self, code, function):
         """Return the sources behind the modules that a function imports when it is called."""
-        instructions = dis.Bytecode(code)
-        imported = [each.argval for each in instructions if each.opname == "IMPORT_NAME"]
         package = function.__globals__.get("__package__") or ""
         file = function.__globals__.get("__file__")
         folders = [str(Path(file).resolve().parent)] if file else []
-        found = {}
-        for module in imported:
+        sources = {}
+        for instruction in dis.Bytecode(code):
+            if instruction.opname != "IMPORT_NAME":
+                continue
+            module = instruction.argval
             for name in (module, f"{package}.{module}".strip(".")):
                 source = find_module(name, folders)
                 if source is not None:
-                    found |= sources_behind_file(source)
-        return sorted(found.items())
+                    sources |= sources_behind_file(source)
+        return sorted(sources.items())
 
     def object(self, value):
-        """Return what an object is made of: its class and its state, as it would be pickled."""
+        """Return what an object consists of: its class and its state, as it would be pickled."""
         try:
             return self.of(value.__reduce_ex__(2))
         except TypeError as error:
@@ -310,14 +326,36 @@ class _Content:
         )
 
 
-def _settings(network):
-    stated = getattr(network, "settings", None)
-    return stated if isinstance(stated, dict) else {}
+def _settings(network) -> dict:
+    settings = getattr(network, "settings", None)
+    return settings if isinstance(settings, dict) else {}
+
+
+def _values_of_names(code, function) -> list:
+    """Return what the global names in code stand for.
+
+    Of a module of this package, only what the code takes from it counts, such as ``players.MaxN``.
+    """
+    global_names = function.__globals__
+    values = [global_names[name] for name in code.co_names if name in global_names]
+    for value in values:  # which grows: what is taken from a module may be a module, too
+        if inspect.ismodule(value) and in_package(value):
+            members = [getattr(value, name, None) for name in code.co_names]
+            values += [member for member in members if member is not None and member not in values]
+    return values
+
+
+def _function_behind(attribute):
+    """Return the function of a static method, class method or property; others as they are."""
+    if hasattr(attribute, "__func__"):
+        return attribute.__func__
+    return getattr(attribute, "fget", attribute)
 
 
 def _stable_name(name: str) -> str:
-    """Return the name of a module; of one in this package the last part, which does not move."""
-    return name.rpartition(".")[2] if name.partition(".")[0] == PACKAGE.name else name
+    """Return the name of a module; in this package, where modules may move, only its last part."""
+    parts = name.split(".")
+    return parts[-1] if parts[0] == PACKAGE.name else name
 
 
 def _is_written(member) -> bool:
@@ -334,30 +372,35 @@ def _is_bound(cell) -> bool:
 
 
 def sources_behind_file(file) -> dict:
-    """Return the hash of a file that is not installed and of all such files that it imports.
+    """Return the hashes of a file that is not installed and of all such files that it imports.
 
-    The imports are read from the text, wherever they stand in it; nothing is executed.
+    They are a sorted list for each name, because files in different folders may have one name. The
+    imports are read from the text, wherever they stand in it; nothing is executed.
     """
-    found, ahead = {}, [Path(file).resolve()]
-    folder = str(ahead[0].parent)  # the modules that stand beside a script
-    while ahead:
-        file = ahead.pop()
-        text = file.read_bytes()
-        name = file.name if file.name != "__init__.py" else f"{file.parent.name}/{file.name}"
+    script = Path(file).resolve()
+    digests = {}  # name -> set
+    waiting = [script]
+    while waiting:
+        source = waiting.pop()
+        text = source.read_bytes()
         digest = hashlib.sha256(text).hexdigest()[:16]
-        if digest in found.get(name, ()):
+        name = source.name
+        if name == "__init__.py":
+            name = f"{source.parent.name}/{name}"
+        digests_of_name = digests.setdefault(name, set())
+        if digest in digests_of_name:
             continue
-        found[name] = sorted({*found.get(name, ()), digest})
-        folders = [folder, str(file.parent)]
-        for module in imported_names(text, file):
-            source = find_module(module, folders)
-            if source is not None:
-                ahead.append(source)
-    return found
+        digests_of_name.add(digest)
+        folders = [str(script.parent), str(source.parent)]
+        for module in imported_names(text, source):
+            file_of_module = find_module(module, folders)
+            if file_of_module is not None:
+                waiting.append(file_of_module)
+    return {name: sorted(digests[name]) for name in digests}
 
 
 def imported_names(text: bytes, file: Path) -> list[str]:
-    """Return the dotted names that the text of a file may import, those of packages included."""
+    """Return the dotted names that the text of a file may import, also those of packages above."""
     try:
         tree = ast.parse(text)
     except SyntaxError:  # it says so itself when it is run
@@ -367,16 +410,30 @@ def imported_names(text: bytes, file: Path) -> list[str]:
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            above = file.parents[: max(node.level - 1, 0)]
-            # a relative import is looked for in the folder of the file, which is among `folders`
-            prefix = node.module or ""
-            if node.level > 1:
-                prefix = ".".join(filter(None, [above[-1].parent.name, prefix]))
-            names += [prefix] if prefix else []
-            names += [f"{prefix}.{alias.name}".lstrip(".") for alias in node.names]
-    # importing a.b.c also runs a and a.b
-    parts = [name.split(".") for name in names]
-    return [".".join(part[:k]) for part in parts for k in range(1, len(part) + 1)]
+            module = _module_of_import(node, file)
+            if module:
+                names.append(module)
+            names += [f"{module}.{alias.name}".lstrip(".") for alias in node.names]
+    with_packages = []
+    for name in names:
+        # importing a.b.c also runs a and a.b
+        parts = name.split(".")
+        for num_parts in range(1, len(parts) + 1):
+            with_packages.append(".".join(parts[:num_parts]))
+    return with_packages
+
+
+def _module_of_import(node: ast.ImportFrom, file: Path) -> str:
+    """Return the module in ``from module import ...``, as the folder of the file leads to it.
+
+    With one dot it lies in this folder. With more, its name begins with that of a folder above.
+    """
+    module = node.module or ""
+    if node.level <= 1:
+        return module
+    top = len(file.parents) - 1
+    folder = file.parents[min(node.level - 1, top)]
+    return ".".join(part for part in (folder.name, module) if part)
 
 
 def find_module(name: str, folders=()) -> Path | None:

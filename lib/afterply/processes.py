@@ -1,4 +1,4 @@
-"""Processes that work for another one, threads side by side, and how much memory there is."""
+"""Worker processes, working memory of threads, and the size of the computer's memory."""
 
 import functools
 import os
@@ -9,29 +9,29 @@ import time
 
 
 class PerThread(threading.local):
-    """Base of what works in memory of its own: each thread that uses an object has all of it anew.
+    """Base class of objects whose working memory each thread has for itself.
 
-    Kernels run side by side in several threads, and write into the arrays that they are given. So
-    whoever keeps such arrays derives from this class, and needs no lock: what one thread has begun
-    no other sees. A thread makes its own as the object was made, by the same arguments, when it
-    first uses it; so does a process that gets a copy.
+    Kernels of several threads run at the same time and write into the arrays that they are given.
+    A class that keeps such arrays derives from this one and needs no lock: no thread sees what
+    another one writes. When a thread first uses an object, ``__init__`` runs there again with the
+    arguments of the constructor. A process that receives a copy does the same.
     """
 
-    __slots__ = ("_arguments",)  # which all threads share
+    __slots__ = ("_arguments",)  # all threads share what stands in slots
 
-    def __new__(cls, *arguments, **named):
-        """Note what the threads make theirs of."""
-        made = super().__new__(cls, *arguments, **named)
-        made._arguments = arguments, named
-        return made
+    def __new__(cls, *positional, **keywords):
+        """Keep the arguments of the constructor, from which a copy is made."""
+        instance = super().__new__(cls, *positional, **keywords)
+        instance._arguments = (positional, keywords)
+        return instance
 
     def __reduce__(self):
-        arguments, named = self._arguments
-        return functools.partial(type(self), *arguments, **named), ()
+        positional, keywords = self._arguments
+        return functools.partial(type(self), *positional, **keywords), ()
 
 
 def end_with(parent: int) -> None:
-    """End this process within a second when its parent is gone, be it by ``kill -9``."""
+    """End this process within a second of its parent's end, even by ``kill -9``."""
 
     def watch():
         while os.getppid() == parent:
@@ -41,17 +41,18 @@ def end_with(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-@functools.cache  # a worker does many tasks
+@functools.cache  # a worker calls this once for each of its tasks
 def work_for(parent: int) -> None:
-    """Make this process, if it is a worker's, end with `parent`, for whom Ctrl-C is."""
-    # Dask works in other threads, of processes of its own
-    if threading.current_thread() is threading.main_thread() and os.getpid() != parent:
+    """Let a worker process ignore Ctrl-C, which is for `parent`, and end when `parent` ends."""
+    # Dask runs tasks in other threads than the main one, in processes that it ends itself.
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if in_main_thread and os.getpid() != parent:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         end_with(parent)
 
 
 def memory() -> int:
-    """Return the bytes of memory of this computer; a system that does not say it sets no limit."""
+    """Return the memory of this computer in bytes, or `sys.maxsize` where it is not known."""
     if not hasattr(os, "sysconf"):  # Windows
         return sys.maxsize
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

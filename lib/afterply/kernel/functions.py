@@ -1,4 +1,4 @@
-"""What numba does not write by itself: mathematics with the same bits everywhere, vector code."""
+"""What numba does not offer: functions with the same bits on every machine, and vector code."""
 
 import math
 
@@ -13,14 +13,14 @@ from .compile import kernel
 LN2_HIGH = 6.93147180369123816490e-01  # ln 2 with 21 zero bits at the end: k * LN2_HIGH is exact
 LN2_LOW = 1.90821492927058770002e-10
 FACTORIALS = tuple(float(math.factorial(n)) for n in range(12, -1, -1))
-LANES = 32  # numbers that add_multiples handles at once, at least
+LANES = 32  # numbers that `add_multiples` adds at once, and needs at least
 ODD = tuple(float(n) for n in range(23, 0, -2))
 
 
 @kernel
 def exp(x):
     """Return e to the power x, within 2 ulp; 0 below -700, and no greater beyond 700."""
-    # no early return: loops that call this become vector code
+    # No early return, so that loops that call this become vector code.
     y = 700.0 if x > 700.0 else -700.0 if x < -700.0 else x
     k = np.floor(y * 1.4426950408889634 + 0.5)
     r = (y - k * LN2_HIGH) - k * LN2_LOW
@@ -57,7 +57,7 @@ def tanh(x):
 
 @intrinsic
 def prefetch(typingctx, array, i):
-    """Ask the processor to bring ``array[i]`` (first axis, a valid index) near, and go on."""
+    """Begin to load ``array[i]`` into the caches; `i` is a valid index of the first axis."""
 
     def codegen(context, builder, signature, values):
         data = context.make_array(signature.args[0])(context, builder, values[0])
@@ -69,9 +69,12 @@ def prefetch(typingctx, array, i):
             ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag]),
             "llvm.prefetch.p0",
         )
-        # to read, into all caches but the first, data. The first has room for 500 lines, where a
-        # choice among 17 actions fetches 2,000, and waits for few of them at a time
-        builder.call(function, [address, flag(0), flag(2), flag(1)])
+        # Only the caches beyond the first are filled. The first has room for 500 lines and waits
+        # for few of them at a time, while a choice among 17 actions fetches 2,000.
+        to_read = flag(0)
+        without_first_cache = flag(2)
+        of_data = flag(1)
+        builder.call(function, [address, to_read, without_first_cache, of_data])
         return context.get_dummy_value()
 
     return types.void(array, types.uint64), codegen
@@ -80,12 +83,14 @@ def prefetch(typingctx, array, i):
 @intrinsic
 def copy_state(typingctx, target, source, n):
     """Copy the first `n` numbers of a state."""
-    # a bitboard is read as 64 bits: of a copy made by 32 bits each, that has to wait
+    # Not a loop over int32: rules read bitboards as 64 bits, and the processor would have to wait
+    # for two copies of 32 bits each.
 
     def codegen(context, builder, signature, values):
-        arrays = zip(signature.args, values[:2])
-        to, of = (context.make_array(t)(context, builder, v).data for t, v in arrays)
-        cgutils.raw_memcpy(builder, to, of, values[2], 4, 4)
+        target_type, source_type, _ = signature.args
+        target_data = context.make_array(target_type)(context, builder, values[0]).data
+        source_data = context.make_array(source_type)(context, builder, values[1]).data
+        cgutils.raw_memcpy(builder, target_data, source_data, values[2], 4, 4)
         return context.get_dummy_value()
 
     return types.void(target, source, types.int64), codegen
@@ -94,41 +99,47 @@ def copy_state(typingctx, target, source, n):
 @intrinsic
 def add_multiples(typingctx, result, start, matrix, rows, factors, n):
     """Write ``start[f] + sum over k < n of factors[k] * matrix[rows[k], f]`` into ``result[f]``."""
-    # all uint32; sums of 32 neighbouring f stay in registers, the last 32 may overlap those before;
-    # `result` is not `start`, and has at least LANES elements
+    # All arrays are uint32. The sums of 32 neighbouring f stay in registers. The last block may
+    # overlap the one before it, so `result` is not `start`, and has at least LANES elements.
 
     def codegen(context, builder, signature, values):
-        i64, vector = ir.IntType(64), ir.VectorType(ir.IntType(32), 8)
+        i64 = ir.IntType(64)
+        vector = ir.VectorType(ir.IntType(32), 8)
         undefined = ir.Constant(vector, ir.Undefined)
-        arrays = [
-            context.make_array(t)(context, builder, v) for t, v in zip(signature.args, values[:5])
-        ]
-        to, source, table, which, scale = (a.data for a in arrays)
+        arrays = []
+        for array_type, value in zip(signature.args, values[:5]):
+            arrays.append(context.make_array(array_type)(context, builder, value))
+        result_data, start_data, matrix_data, rows_data, factors_data = [a.data for a in arrays]
         width = builder.extract_value(arrays[0].shape, 0)
-        last = builder.sub(width, i64(LANES))
+        last_begin = builder.sub(width, i64(LANES))
 
-        def load(pointer, at):
-            return builder.load(
-                builder.bitcast(builder.gep(pointer, [at]), vector.as_pointer()), align=4
-            )
+        def vector_at(pointer, position):
+            return builder.bitcast(builder.gep(pointer, [position]), vector.as_pointer())
 
-        blocks = builder.udiv(builder.add(width, i64(LANES - 1)), i64(LANES))
-        with cgutils.for_range(builder, blocks, intp=i64) as block:
+        def load(pointer, position):
+            return builder.load(vector_at(pointer, position), align=4)
+
+        num_blocks = builder.udiv(builder.add(width, i64(LANES - 1)), i64(LANES))
+        with cgutils.for_range(builder, num_blocks, intp=i64) as block:
             begin = builder.mul(block.index, i64(LANES))
-            begin = builder.select(builder.icmp_unsigned("<", begin, last), begin, last)
-            places = [builder.add(begin, i64(8 * k)) for k in range(LANES // 8)]
-            sums = [cgutils.alloca_once_value(builder, load(source, at)) for at in places]
+            begin = builder.select(builder.icmp_unsigned("<", begin, last_begin), begin, last_begin)
+            positions = [builder.add(begin, i64(8 * k)) for k in range(LANES // 8)]
+            sums = []
+            for position in positions:
+                sums.append(cgutils.alloca_once_value(builder, load(start_data, position)))
             with cgutils.for_range(builder, values[5], intp=i64) as k:
-                number = builder.load(builder.gep(which, [k.index]))
-                row = builder.mul(builder.zext(number, i64), width)
-                factor = builder.load(builder.gep(scale, [k.index]))
-                one = builder.insert_element(undefined, factor, ir.IntType(32)(0))
-                factors = builder.shuffle_vector(one, one, ir.Constant(vector, [0] * 8))
-                for total, at in zip(sums, places):
-                    multiple = builder.mul(factors, load(table, builder.add(row, at)))
+                row = builder.load(builder.gep(rows_data, [k.index]))
+                row_begin = builder.mul(builder.zext(row, i64), width)
+                factor = builder.load(builder.gep(factors_data, [k.index]))
+                first_lane = builder.insert_element(undefined, factor, ir.IntType(32)(0))
+                all_lanes = ir.Constant(vector, [0] * 8)
+                factor_vector = builder.shuffle_vector(first_lane, first_lane, all_lanes)
+                for total, position in zip(sums, positions):
+                    summand = load(matrix_data, builder.add(row_begin, position))
+                    multiple = builder.mul(factor_vector, summand)
                     builder.store(builder.add(builder.load(total), multiple), total)
-            for total, at in zip(sums, places):
-                place = builder.bitcast(builder.gep(to, [at]), vector.as_pointer())
+            for total, position in zip(sums, positions):
+                place = vector_at(result_data, position)
                 builder.store(builder.load(total), place, align=4)
         return context.get_dummy_value()
 
@@ -137,26 +148,27 @@ def add_multiples(typingctx, result, start, matrix, rows, factors, n):
 
 @intrinsic
 def four_sums(typingctx, array, first, n):
-    """Return four sums of every fourth of ``array[first : first + n]``, without the last n % 4."""
+    """Return four sums of every fourth of ``array[first : first + n]``, without the last n % 4.
+
+    They are float64, also of a float32 `array`.
+    """
 
     def codegen(context, builder, signature, values):
-        i64, lanes = ir.IntType(64), ir.VectorType(ir.DoubleType(), 4)
-        own = context.make_array(signature.args[0])(context, builder, values[0])
-        element = own.data.type.pointee
-        total = cgutils.alloca_once_value(builder, ir.Constant(lanes, [0.0] * 4))
+        i64 = ir.IntType(64)
+        four_doubles = ir.VectorType(ir.DoubleType(), 4)
+        data = context.make_array(signature.args[0])(context, builder, values[0]).data
+        element = data.type.pointee
+        total = cgutils.alloca_once_value(builder, ir.Constant(four_doubles, [0.0] * 4))
         with cgutils.for_range(builder, builder.udiv(values[2], i64(4)), intp=i64) as k:
-            at = builder.gep(own.data, [builder.add(values[1], builder.mul(k.index, i64(4)))])
-            term = builder.load(
-                builder.bitcast(at, ir.VectorType(element, 4).as_pointer()), align=4
-            )
+            position = builder.add(values[1], builder.mul(k.index, i64(4)))
+            pointer = builder.gep(data, [position])
+            vector_pointer = builder.bitcast(pointer, ir.VectorType(element, 4).as_pointer())
+            summand = builder.load(vector_pointer, align=4)
             if element != ir.DoubleType():
-                term = builder.fpext(term, lanes)
-            builder.store(builder.fadd(builder.load(total), term), total)
-        found = builder.load(total)
-        return context.make_tuple(
-            builder,
-            signature.return_type,
-            [builder.extract_element(found, ir.IntType(32)(k)) for k in range(4)],
-        )
+                summand = builder.fpext(summand, four_doubles)
+            builder.store(builder.fadd(builder.load(total), summand), total)
+        totals = builder.load(total)
+        sums = [builder.extract_element(totals, ir.IntType(32)(k)) for k in range(4)]
+        return context.make_tuple(builder, signature.return_type, sums)
 
     return types.UniTuple(types.float64, 4)(array, types.int64, types.int64), codegen

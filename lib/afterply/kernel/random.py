@@ -1,4 +1,4 @@
-"""Random numbers for kernels (splitmix64), seeds from stable names, choices among equals."""
+"""Random numbers for kernels (splitmix64), seeds from names, random choices between equals."""
 
 import hashlib
 
@@ -9,20 +9,30 @@ from .compile import kernel
 
 
 def natural(seed: int) -> int:
-    """Return a seed from 0 to 2**64 - 1 as it is, for any other a number beyond, its own."""
+    """Return a seed as a number of at least 0; different seeds have different numbers.
+
+    A seed from 0 to 2**64 - 1 stays as it is. Any other has a number from 2**64 on: an even one, or
+    an odd one if the seed is negative.
+    """
     seed = seed_number(seed)
-    return seed if 0 <= seed < 2**64 else 2**64 + 2 * abs(seed) + (seed < 0)
+    if 0 <= seed < 2**64:
+        return seed
+    is_negative = int(seed < 0)
+    return 2**64 + 2 * abs(seed) + is_negative
 
 
 def new_rng(seed: int) -> np.ndarray:
-    """Return the state of a splitmix64 generator, uint64[1]; neighbouring seeds are unrelated."""
+    """Return the state of a splitmix64 generator, uint64 [1]; neighbouring seeds are unrelated."""
     return np.random.SeedSequence(natural(seed)).generate_state(1, np.uint64)
 
 
 def seed_from(*names) -> int:
-    """Derive a 63-bit seed from stable names such as study, arm and run, and from nothing else."""
-    texts = [f"{type(name).__name__}:{name}" for name in map(plain, names)]
-    words = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") for text in texts]
+    """Derive a 63-bit seed from names such as study, arm and run, and from nothing else."""
+    words = []
+    for name in map(plain, names):
+        text = f"{type(name).__name__}:{name}"  # 1 and "1" are different names
+        digest = hashlib.sha256(text.encode()).digest()
+        words.append(int.from_bytes(digest[:8], "big"))
     state = np.random.SeedSequence(0, spawn_key=words).generate_state(1, np.uint64)
     return int(state[0]) >> 1
 
@@ -51,7 +61,7 @@ def random_int(rng, n):
 
 @kernel
 def best_of(values, n, rng):
-    """Return the place of the greatest of the first `n` values; exact ties at random."""
+    """Return the index of the greatest of the first `n` values; exact ties at random."""
     best, ties = 0, 1
     for k in range(1, n):
         if values[k] > values[best]:
@@ -66,4 +76,6 @@ def best_of(values, n, rng):
 def pick_best(values, rng) -> int:
     """Return the index of the greatest value; exact ties are broken uniformly at random."""
     best = np.flatnonzero(values == np.max(values))
-    return int(best[random_int(rng, len(best)) if len(best) > 1 else 0])
+    if len(best) > 1:
+        return int(best[random_int(rng, len(best))])
+    return int(best[0])  # without a random number

@@ -12,22 +12,29 @@ from ..identity import content_hash, in_package
 from ..kernel.source import source_hash
 from . import ntuple, table
 
-LOADERS = {"weights": ntuple.load, "action values": table.load}  # by kind of file
-STATE = "session: "  # begins the names of arrays that only going on needs
+LOADERS = {"weights": ntuple.load, "action values": table.load}  # kind of file -> function
+STATE = "session: "  # begins the names of arrays that are needed only to train on
 
 
 def write(path, net, card: dict, state: dict | None = None, **header) -> None:
-    """Write a network with its card, and what a session needs to go on, to an ``.npz`` file."""
+    """Write a network with its card, and the `state` of a session if given, to an ``.npz`` file.
+
+    Entries of `header` are added to the file's own. Files without a state are compressed.
+    """
     meta, arrays = net.contents()
-    about = meta | {"card": card} | header
-    write_npz(path, about, arrays | (state or {}), compressed=not state)
+    full_header = meta | {"card": card} | header
+    if state:
+        write_npz(path, full_header, arrays | state)
+    else:
+        write_npz(path, full_header, arrays, compressed=True)
 
 
 def save(path, session, note: str = "", resumable: bool = False, **header) -> None:
     """Write what a session has learned to an ``.npz`` file, with a card of where it comes from.
 
-    A `resumable` file also has what it takes to go on, for ``Session.load``: it is much larger.
-    Entries of `header` are added to the file's own.
+    A `resumable` file, which is much larger, also holds what ``Session.load`` needs to train on.
+    Entries of `header` are added to the file's own. ValueError if there is no file for networks of
+    this kind.
     """
     net = session.net
     if not callable(getattr(net, "contents", None)):
@@ -51,9 +58,9 @@ def save(path, session, note: str = "", resumable: bool = False, **header) -> No
 
 
 def learner_version(kind):
-    """Return what tells the rules of a kind of session from others: the version of its learner.
+    """Return the version of the learner with sessions of this class.
 
-    Of one that is not of this package it is the hash of its content.
+    For a learner that is not of this package it is the hash of its content.
     """
     if not in_package(kind):
         return content_hash(kind)
@@ -63,10 +70,12 @@ def learner_version(kind):
 def read(path, game=None) -> tuple:
     """Return the network in a file of ``session.save`` or ``net.save``, and its card.
 
-    Its game is by default that of the package; ValueError if it was made for another, or version.
+    The default `game` is the one of this package that the file names. ValueError if the file is
+    damaged, or the network was trained for another game or another version of it.
     """
     meta = Archive(path).meta
-    kind, card = meta.get("kind"), meta.get("card", {})
+    kind = meta.get("kind")
+    card = meta.get("card", {})
     if not isinstance(kind, str) or kind not in LOADERS:
         raise ValueError(f"{path} holds {kind!r}, no agent")
     if not isinstance(card, dict):
@@ -77,10 +86,11 @@ def read(path, game=None) -> tuple:
 
 
 def game_of(path, meta: dict):
-    """Return the game of the package that the header of a file names; ValueError if none is."""
+    """Return the game of this package that the header of a file names, or raise ValueError."""
     spec = meta.get("game")
     try:
         return load_spec(spec)
     except (ValueError, TypeError, KeyError) as error:
-        what = f"{path} holds an agent of {spec}"
-        raise ValueError(f"{what}, no game of the package: give it") from error
+        raise ValueError(
+            f"{path} holds an agent of {spec}, no game of the package: give it"
+        ) from error

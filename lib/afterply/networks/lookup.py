@@ -14,9 +14,10 @@ A network of Q has one weight set per player and action. It reads the state s be
 sums over the set S(s, a) of symmetric boards q with their symmetric actions b. The action is the
 least significant digit of every index: the weight of action b stands at ``index[f] + b``.
 
-*Candidates* are the afterstates of a position, each computed from the board that it differs least
-from, or *anew* where moves change much of a small board: rows 1, 2 ... of a memory, ``CANDIDATES``,
-whose row 0 is the position itself, or in a search what the candidates have in common.
+*Candidates* are the afterstates of a position. They stand in the rows 1, 2 ... of a memory,
+``CANDIDATES``. Its row 0 is the position itself, or in a search what the candidates have in common.
+The indices of a candidate are computed from those of the board that it differs least from; where
+moves change much of a small board, they are computed *anew*, from no other board.
 """
 
 from typing import NamedTuple
@@ -27,9 +28,10 @@ from ..games.calls import call_board, call_over, call_play, call_player, call_sc
 from ..kernel.compile import kernel
 from ..kernel.functions import LANES, add_multiples, four_sums, prefetch, tanh
 
-# places in a weight's pair of temporal coherence counters: N and A
-NET_CHANGE, ABS_CHANGE = np.uint64(0), np.uint64(1)
-TABLES = np.uint64(8)  # that rows are looked up in together
+# places of N and A in a weight's pair of temporal coherence counters
+NET_CHANGE = np.uint64(0)
+ABS_CHANGE = np.uint64(1)
+TABLES = np.uint64(8)  # in which all rows are looked up before the next ones
 NOW = 0  # row of the position in a memory of candidates
 # fmt: off
 CANDIDATES = {
@@ -58,21 +60,21 @@ class Net(NamedTuple):
     readers_of: np.ndarray  # uint64 [cells + 1]: where in `readers` a cell's features begin
     num_codes: np.ndarray  # int32 [cells]: number of codes of each cell
     symmetries: np.ndarray  # int32 [num_sym, cells]
-    far: bool  # the tables exceed what the processor keeps near: fetch weights early
-    few: int  # changed cells up to which `look_up_changed` spares look-ups; 0 = never
-    anew: bool  # all indices of a board cost no more than those that a move changes
+    far: bool  # the tables are larger than the caches: prefetch weights
+    few: int  # changed cells up to which `look_up_changed` saves look-ups; 0 = never
+    anew: bool  # computing all indices of a board costs no more than shifting those of another
     num_tuples: int
     set_size: int  # table entries of one player, of all actions together for Q
-    player_step: int  # from one player's tables to the next one's; 0 = all have the same
+    player_step: int  # from one player's tables to those of the next; 0 = all have the same
     sigmoid: bool  # sigma = tanh, else the identity
-    distinct: bool  # S(s') holds distinct boards (D3), else all symmetric ones
+    distinct: bool  # S(s') holds each symmetric board once (D3), else as often as it occurs
     num_actions: int  # weight sets per player of a network of Q; 0 = a network of V
     action_symmetries: np.ndarray  # int32 [num_sym, num_actions]: what an action becomes
 
 
 @kernel
 def clamped(net, cells, c):
-    """Return the code of a cell, brought into its range so that no index can leave its table."""
+    """Return the code of a cell, clamped to its range so that no index can leave its table."""
     return np.uint32(max(0, min(cells[c], net.num_codes[c] - 1)))
 
 
@@ -114,7 +116,7 @@ def shift_features(net, index_from, changed, difference, n, index):
 
 @kernel
 def shift_board(net, mem, near, row):
-    """Write a row's indices by those of the row `near`, or anew; return how many cells differ."""
+    """Write a row's indices from those of row `near`, or anew; return how many cells differ."""
     changed, cells = mem.changed[row], mem.cells[row]
     if net.anew:  # from an empty board
         n = cells.shape[0]
@@ -129,7 +131,7 @@ def shift_board(net, mem, near, row):
 
 @kernel
 def go_on(net, mem, row):
-    """Make the board in a row that of NOW, and its :func:`features` from those before."""
+    """Make the board in a row that of NOW, and compute its :func:`features` from the old ones."""
     shift_board(net, mem, NOW, row)
     copy_into(mem.cells[NOW], mem.cells[row], mem.cells.shape[1])
     copy_into(mem.index[NOW], mem.index[row], mem.index.shape[1])
@@ -137,7 +139,7 @@ def go_on(net, mem, row):
 
 @kernel
 def _same_board(net, cells, index, j, k):
-    # where boards differ, their first table indices nearly always do
+    # If boards differ, their first table indices nearly always do.
     if index[j * net.num_tuples] != index[k * net.num_tuples]:
         return False
     for c in range(cells.shape[0]):
@@ -304,7 +306,7 @@ def distinct_of_many(m, index, boards, num, work, entry):
 
 @kernel
 def repeated_pair(net, cells, index, action, k):
-    """Return whether an earlier symmetry makes the same pair of (s, a) as symmetry `k`."""
+    """Return whether an earlier symmetry maps (s, a) to the same pair as symmetry `k`."""
     for j in range(k):
         same = net.action_symmetries[j, action] == net.action_symmetries[k, action]
         if same and _same_board(net, cells, index, j, k):
@@ -359,7 +361,7 @@ def look_up_actions(net, player, cells, index, moves, n, boards, out):
 
 @kernel
 def fetch_actions(net, player, index, moves, n):
-    """Prefetch the weights of the first and the last action of every feature, and so of all."""
+    """Prefetch the weights of the first and the last action, and with them those between."""
     base = np.uint64(player) * np.uint64(net.player_step)
     for k in range(net.symmetries.shape[0]):
         one, other = net.action_symmetries[k, moves[0]], net.action_symmetries[k, moves[n - 1]]
@@ -370,7 +372,7 @@ def fetch_actions(net, player, index, moves, n):
 
 @kernel
 def activation_at(net, player, index, boards, num_boards):
-    """Return :func:`activation_of` a board, its weights looked up on the way."""
+    """Return :func:`activation_of` a board, and look up its weights on the way."""
     base, m, total = np.uint64(player) * np.uint64(net.player_step), net.num_tuples, 0.0
     for b in range(num_boards):
         total += sum_of_action(net, base, index, np.int64(boards[b]) * m, m, 0)
@@ -411,7 +413,7 @@ def read_action_values(rules, net, s, moves, n, gamma, work, out):
 @kernel
 def nearest_board(net, mem, row):
     """Return the row that a candidate is computed from: the position, or the candidate before."""
-    # where a move changes much of the board, as in Othello, two candidates have most in common
+    # Where a move changes much of the board, as in Othello, two candidates may have more in common.
     if row == 1 or mem.num_changed[1] >= 0 or net.few == 0:
         return NOW
     cells, before, now = mem.cells[row], mem.cells[row - 1], mem.cells[NOW]
@@ -423,7 +425,7 @@ def nearest_board(net, mem, row):
 
 @kernel
 def add_candidate(net, mem, row):
-    """Make the indices and the symmetric boards of the candidate whose board is in a row."""
+    """Compute the indices and the symmetric boards of the candidate whose board is in a row."""
     near = mem.near[row] = nearest_board(net, mem, row)
     n = shift_board(net, mem, near, row)
     mem.num_changed[row] = n if n <= net.few else -1
@@ -432,7 +434,7 @@ def add_candidate(net, mem, row):
 
 @kernel
 def value_candidates(net, mem, p, n):
-    """Write V of rows 1 to `n`; those that differ little take over another's weights."""
+    """Write V of rows 1 to `n`; a row that differs little from another copies its weights."""
     known = many = False
     for row in range(1, n + 1):
         many |= mem.num_changed[row] < 0

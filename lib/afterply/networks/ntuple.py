@@ -21,16 +21,16 @@ from .lookup import TABLES, Net, read_action_values, value_of
 
 __all__ = ["Network", "load", "make_tuples"]
 
+# Only speed depends on these.
 HUGE_PAGE = 2 << 20  # bytes
-# a processor's nearer caches and its share of the shared one: nothing but speed depends on it
-NEAR_BYTES = 8 << 20
-# bytes up to which tables that all candidates are looked up in together stay near: then looking up
-# anew what two changed cells concern is slower
+NEAR_BYTES = 8 << 20  # a processor's own caches and its part of the shared one
+# Bytes of tables that stay in the caches while all candidates are looked up in them together. Then
+# a look-up costs so little that looking up only what two changed cells concern is slower.
 TOGETHER = 128 << 10
-# steps to all indices of a board that cost little; plies of a random game to look at
-SMALL, PLIES = 32, 20
-# what a file need not say of a network
-USUAL = {"symmetries": True, "shared_tables": False, "per_action": False}
+SMALL = 32  # steps that compute all indices of a board at little cost
+PLIES = 20  # of a random game that shows how many cells a move changes
+
+FILE_DEFAULTS = {"symmetries": True, "shared_tables": False, "per_action": False}
 WORK = {
     "after": ("int32", "size"),
     "reward": ("float64", "players"),
@@ -41,45 +41,55 @@ WORK = {
 
 
 def random_walk(game, num: int, length: int, rng, corners: bool = False) -> list[list[int]]:
-    """Draw `num` n-tuples as random walks over neighbouring cells; they may repeat."""
-    # with `corners`, the cells that two neighbours of a cell share are its neighbours, too
-    neighbours = _with_corners(game.neighbours) if boolean("corners", corners) else game.neighbours
+    """Draw `num` n-tuples of `length` cells as random walks; they may repeat.
+
+    A walk goes on from any of its cells to a neighbour. With `corners`, the cells at the corners of
+    a cell are its neighbours, too. ValueError if the walk at some cell cannot get that long.
+    """
+    neighbours = game.neighbours
+    if boolean("corners", corners):
+        neighbours = _with_corners(game.neighbours)
     whole("random_walk, the number of n-tuples,", num)
     whole(f"length, the cells of an n-tuple in {game.name},", length, 1, game.cells)
-    tuples = []
-    for _ in range(num):
-        walk = [int(random_int(rng, game.cells))]
-        while len(walk) < length:
-            if set(walk).issuperset(n for cell in walk for n in neighbours[cell]):
-                raise ValueError(f"no walk of length {length} begins at cell {walk[0]}")
-            beside = neighbours[walk[random_int(rng, len(walk))]]
-            cell = beside[random_int(rng, len(beside))]
-            if cell not in walk:
-                walk.append(int(cell))
-        tuples.append(sorted(walk))
-    return tuples
+    return [_walk(game, neighbours, length, rng) for _ in range(num)]
+
+
+def _walk(game, neighbours, length, rng) -> list[int]:
+    """Return the cells of one random walk, sorted."""
+    walk = [int(random_int(rng, game.cells))]
+    while len(walk) < length:
+        if all(set(neighbours[cell]) <= set(walk) for cell in walk):
+            raise ValueError(f"no walk of length {length} begins at cell {walk[0]}")
+        origin = walk[random_int(rng, len(walk))]
+        cell = neighbours[origin][random_int(rng, len(neighbours[origin]))]
+        if cell not in walk:
+            walk.append(int(cell))
+    return sorted(walk)
 
 
 def _with_corners(neighbours) -> list[list[int]]:
-    found = []
-    for cell, beside in enumerate(neighbours):
-        ways = Counter(int(far) for near in beside for far in set(neighbours[near]))
-        over = [far for far, number in ways.items() if number > 1 and far != cell]
-        found.append(sorted({*map(int, beside), *over}))
-    return found
+    """Return the neighbours of each cell and the cells that two of these have as neighbours."""
+    all_neighbours = []
+    for cell, neighbours_of_cell in enumerate(neighbours):
+        num_ways = Counter()  # cell two steps away -> number of ways there
+        for neighbour in neighbours_of_cell:
+            num_ways.update(int(second) for second in set(neighbours[neighbour]))
+        corners = [second for second in num_ways if num_ways[second] > 1 and second != cell]
+        all_neighbours.append(sorted({*map(int, neighbours_of_cell), *corners}))
+    return all_neighbours
 
 
 def make_tuples(game, wanted, rng) -> list[list[int]]:
     """Return the tuples that a parameter asks for; raises ValueError for anything else.
 
     `wanted` has the cells of each tuple; or it is "all", one tuple of all cells; the name of a list
-    in ``data/ntuples.yaml``; or ``{"random_walk": number, "length": cells}``, drawn with `rng`, and
-    with ``"corners": True`` over corners, too.
+    in ``data/ntuples.yaml``; or ``{"random_walk": number, "length": cells}``, drawn with `rng`. In
+    the last one ``"corners": True`` lets walks go over corners, too.
     """
-    walk = {"random_walk", "length"}
-    if isinstance(wanted, dict) and walk <= set(wanted) <= walk | {"corners"}:
-        num, length = wanted["random_walk"], wanted["length"]
-        return random_walk(game, num, length, rng, wanted.get("corners", False))
+    required = {"random_walk", "length"}
+    if isinstance(wanted, dict) and required <= set(wanted) <= required | {"corners"}:
+        corners = wanted.get("corners", False)
+        return random_walk(game, wanted["random_walk"], wanted["length"], rng, corners)
     if wanted == "all":
         return [list(range(game.cells))]
     if isinstance(wanted, str):
@@ -102,9 +112,9 @@ def listed_tuples(name: str) -> list[list[int]]:
 
 
 def content_of_name(wanted) -> list | None:
-    """Return the n-tuples that a parameter names, None if it says itself what it wants."""
-    named = isinstance(wanted, str) and wanted != "all"
-    return listed_tuples(wanted) if named else None
+    """Return the n-tuples of a list that a parameter names, or None if it names none."""
+    is_name = isinstance(wanted, str) and wanted != "all"
+    return listed_tuples(wanted) if is_name else None
 
 
 def check_tuples(game, tuples) -> None:
@@ -114,63 +124,149 @@ def check_tuples(game, tuples) -> None:
     for cells in tuples:
         if not isinstance(cells, (list, tuple, range)) or not all(map(is_whole, cells)):
             raise ValueError(f"an n-tuple is a list of cell numbers, not {cells!r}")
-        off = [c for c in cells if not 0 <= c < game.cells]
-        if off or not cells or len(set(cells)) < len(cells):
-            what = f"cell {off[0]} is off the board" if off else "it is empty or names a cell twice"
+        fault = _fault_of_tuple(cells, game.cells)
+        if fault:
             raise ValueError(
-                f"n-tuple {cells}: {what}; {game.name} has the cells 0 to {game.cells - 1}"
+                f"n-tuple {cells}: {fault}; {game.name} has the cells 0 to {game.cells - 1}"
             )
 
 
-def _table(n, value, precision):
-    # random look-ups in small pages wait for their addresses, too: numpy asks for huge pages where
-    # an array has 4 MiB, a smaller table takes part of one; every page is touched now, not later
-    size = n * np.dtype(precision).itemsize
+def _fault_of_tuple(cells, num_cells) -> str:
+    """Return what is wrong with the cells of a tuple, or ""."""
+    for cell in cells:
+        if not 0 <= cell < num_cells:
+            return f"cell {cell} is off the board"
+    if not cells or len(set(cells)) < len(cells):
+        return "it is empty or names a cell twice"
+    return ""
+
+
+def _table(length, value, precision):
+    """Return an array filled with a value, in huge pages if it is large."""
+    size = length * np.dtype(precision).itemsize
     if size < HUGE_PAGE // 2:
-        return np.full(n, value, precision)
+        return np.full(length, value, precision)
+    # Random look-ups in small pages also wait for their addresses. numpy asks for huge pages for
+    # arrays from 4 MiB on, so a smaller table takes part of such an array.
     space = np.empty(size + 2 * HUGE_PAGE, np.uint8)
-    table = space[-space.ctypes.data % HUGE_PAGE :][:size].view(precision)
-    table[:] = value
+    begin = -space.ctypes.data % HUGE_PAGE
+    table = space[begin : begin + size].view(precision)
+    table[:] = value  # touches every page now, not in training
     return table
 
 
 def _layout(game, tuples, symmetries, num_sets):
-    m, num = len(tuples), len(symmetries)
-    stride, offset = np.zeros((game.cells, num * m), np.uint32), np.zeros(num * m, np.uint32)
+    """Return strides and offsets of all table indices, and the size of one player's tables.
+
+    They are uint32 [cells, features], uint32 [features] and a whole number; see ``lookup.py``.
+    """
+    num_tuples = len(tuples)
+    num_symmetries = len(symmetries)
+    num_features = num_symmetries * num_tuples
+    stride = np.zeros((game.cells, num_features), np.uint32)
+    offset = np.zeros(num_features, np.uint32)
     size = 0
+    # A size beyond 32 bits is refused later: until then numbers must not overflow.
     for i, cells in enumerate(tuples):
         radix = num_sets
-        offset[i::m] = size % 2**32
-        for c in cells:
-            for k in range(num):
-                stride[symmetries[k, c], k * m + i] = radix % 2**32
-            radix *= int(game.num_codes[c])
+        offset[i::num_tuples] = size % 2**32
+        for cell in cells:
+            for k in range(num_symmetries):
+                stride[symmetries[k, cell], k * num_tuples + i] = radix % 2**32
+            radix *= int(game.num_codes[cell])
         size += radix
     return stride, offset, size
 
 
-def _is_cheap_anew(game, num_features, spared) -> bool:
-    """Return whether all indices of a board cost little, and moves change more than a few cells."""
-    at_once = LANES if num_features >= LANES else 1
-    if game.cells * num_features > SMALL * at_once:
+def _is_cheap_anew(game, num_features, break_even) -> bool:
+    """Return whether all indices of a board cost little, and moves change many cells.
+
+    Moves change many if they change at least `break_even` cells on average.
+    """
+    features_at_once = LANES if num_features >= LANES else 1
+    if game.cells * num_features > SMALL * features_at_once:
         return False
-    played = random_game(game, game.start(), new_rng(0), 1 + PLIES)
-    changed = [np.count_nonzero(a != b) for a, b in itertools.pairwise(map(game.board, played))]
-    return sum(changed) >= spared * len(changed) > 0
+    states = random_game(game, game.start(), new_rng(0), 1 + PLIES)
+    boards = [game.board(state) for state in states]
+    num_changed = [np.count_nonzero(a != b) for a, b in itertools.pairwise(boards)]
+    return sum(num_changed) >= break_even * len(num_changed) > 0
+
+
+def _cells_worth_sparing(break_even, bytes_looked_up) -> int:
+    """Return up to how many changed cells only the features that read them are looked up.
+
+    `break_even` cells have as many readers as there are features. `bytes_looked_up` is the size of
+    the tables that rows are looked up in together.
+    """
+    most = 1 if bytes_looked_up <= TOGETHER else 2
+    return min(most, break_even // 2)
+
+
+def _check_size(size, num_bytes) -> None:
+    """Raise ValueError if tables are too large for their indices or for the computer."""
+    if size >= 2**32 or num_bytes > memory():
+        raise ValueError(
+            f"{size:,} table entries per player do not fit 32-bit indices, or all"
+            f" {num_bytes / 2**30:,.1f} GiB not the memory: use fewer or shorter tuples, such as"
+            " {'random_walk': 30, 'length': 6}"
+        )
+
+
+def _symmetries(game, all_symmetries, per_action) -> np.ndarray:
+    """Return the maps of cells to use, int32 [num_sym, cells]: all, or the identity alone."""
+    if not all_symmetries:
+        return np.arange(game.cells, dtype=np.int32)[None]
+    if per_action and game.action_symmetries is None and len(game.symmetries) > 1:
+        raise ValueError(
+            f"{game!r} has symmetries but no action_symmetries, so the values of symmetric"
+            " actions can not be shared: give both to Game(...), or neither"
+        )
+    return game.symmetries
+
+
+def _action_symmetries(game, num_symmetries, num_actions) -> np.ndarray:
+    """Return what each action becomes under each symmetry: int32 [num_sym, num_actions]."""
+    if num_actions > 0 and num_symmetries > 1:
+        maps = game.action_symmetries
+    else:
+        maps = np.tile(np.arange(num_actions), (num_symmetries, 1))
+    return np.ascontiguousarray(maps, np.int32)
 
 
 class Network:
-    """An n-tuple network for a game, with the cells of each tuple.
-
-    `sigmoid`: the output goes through tanh. `distinct_symmetries`: equal symmetric boards count
-    once (the paper's set), or as often as they occur. `symmetries`: whether they count at all.
-    `shared_tables`: one weight set for all players instead of one for each. `tc_init`: initial
-    value of the counters of temporal coherence; 0 = none. `per_action`: a weight set for each
-    action, too, for Q(s, a) instead of V(s'). `precision`: "float32" or "float64", of weights.
-    Raises ValueError for bad tuples and too large tables.
+    """An n-tuple network for a game.
 
     Source: [konen2021] Sec. 2.1 and App. A.3, Eq. (2). Deviations: D3, D19, D20.
 
+    Parameters
+    ----------
+    game : Game
+        The game whose boards it reads.
+    tuples : sequence of sequences of int
+        The cells of each tuple, from 0 on.
+    sigmoid : bool
+        Whether the output goes through tanh.
+    distinct_symmetries : bool
+        Whether equal symmetric boards count once, as in the paper's set, or as often as they occur.
+    symmetries : bool
+        Whether symmetric boards count at all.
+    shared_tables : bool
+        Whether all players have one weight set instead of one each.
+    tc_init : float
+        Initial value of the counters of temporal coherence; 0 = no counters.
+    precision : {"float32", "float64"}
+        Type of the weights.
+    per_action : bool
+        Whether each action has a weight set, too, for Q(s, a) instead of V(s').
+
+    Raises
+    ------
+    ValueError
+        For bad tuples, too large tables, and a network of Q for a game that does not say what
+        symmetries make of its actions.
+
+    Examples
+    --------
     >>> from afterply import games
     >>> game = games.load("tictactoe")
     >>> net = Network(game, [range(9)])
@@ -192,61 +288,55 @@ class Network:
         per_action=False,
     ):
         check_tuples(check_game(game, "a network"), tuples)
-        maps = game.symmetries if symmetries else np.arange(game.cells, dtype=np.int32)[None]
-        if per_action and game.action_symmetries is None and len(maps) > 1:
-            raise ValueError(
-                f"{game!r} has symmetries but no action_symmetries, so the values of symmetric"
-                " actions can not be shared: give both to Game(...), or neither"
-            )
-        self.game, self.tuples = game, [[int(c) for c in cells] for cells in tuples]
+        maps = _symmetries(game, symmetries, per_action)
         one_of("precision", precision, ("float32", "float64"))
+        self.game = game
+        self.tuples = [[int(cell) for cell in cells] for cells in tuples]
+        self.trainings = 0  # pieces of training that the weights may come from
+        num_tuples = len(self.tuples)
         num_actions = game.actions if per_action else 0
         stride, offset, size = _layout(game, self.tuples, maps, max(1, num_actions))
-        num_weights = size * (1 if shared_tables else game.players)
-        needed = num_weights * np.dtype(precision).itemsize * (3 if tc_init > 0 else 1)
-        if size >= 2**32 or needed > memory():
-            raise ValueError(
-                f"{size:,} table entries per player do not fit 32-bit indices, or all"
-                f" {needed / 2**30:,.1f} GiB not the memory: use fewer or shorter tuples, such as"
-                " {'random_walk': 30, 'length': 6}"
-            )
-        counters = _table(2 * num_weights if tc_init > 0 else 0, tc_init, precision)
+        num_features = len(offset)
+        num_weights = size if shared_tables else size * game.players
+        num_counters = 2 * num_weights if tc_init > 0 else 0
+        itemsize = np.dtype(precision).itemsize
+        _check_size(size, (num_weights + num_counters) * itemsize)
+        counters = _table(num_counters, tc_init, precision)
         weights = _table(num_weights, 0.0, precision)
         readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
-        spared = game.cells * len(offset) // sum(map(len, readers))  # by as many changed cells
-        anew = _is_cheap_anew(game, len(offset), spared)
-        together = int(TABLES) * weights.itemsize * size // len(self.tuples)
-        most = 1 if together <= TOGETHER else 2
-        moved = np.tile(np.arange(num_actions), (len(maps), 1))
-        if per_action and len(maps) > 1:
-            moved = game.action_symmetries
+        num_readers = [len(features_of_cell) for features_of_cell in readers]
+        break_even = game.cells * num_features // sum(num_readers)
+        is_cheap_anew = _is_cheap_anew(game, num_features, break_even)
+        max_spared = 0
+        if not is_cheap_anew:
+            bytes_looked_up = int(TABLES) * itemsize * size // num_tuples
+            max_spared = _cells_worth_sparing(break_even, bytes_looked_up)
+        player_step = 0 if shared_tables else size
         self.arrays = Net(
             weights=weights,
             counters=counters,
             stride=stride,
             offset=offset,
             readers=np.concatenate(readers).astype(np.uint32),
-            readers_of=np.cumsum([0] + [len(r) for r in readers]).astype(np.uint64),
+            readers_of=np.cumsum([0, *num_readers]).astype(np.uint64),
             num_codes=game.num_codes,
             symmetries=maps,
             far=weights.nbytes > NEAR_BYTES,
-            few=0 if anew else min(most, spared // 2),
-            anew=anew,
-            num_tuples=len(self.tuples),
+            few=max_spared,
+            anew=is_cheap_anew,
+            num_tuples=num_tuples,
             set_size=size,
-            player_step=0 if shared_tables else size,
+            player_step=player_step,
             sigmoid=bool(sigmoid),
             distinct=bool(distinct_symmetries),
             num_actions=num_actions,
-            action_symmetries=np.ascontiguousarray(moved, np.int32),
+            action_symmetries=_action_symmetries(game, len(maps), num_actions),
         )
-        self.trainings = 0  # pieces of training that the weights may come from
-        sizes = {"features": len(offset), "boards": len(maps)}
-        self._memory = Arrays(WORK, game, **sizes)
+        self._memory = Arrays(WORK, game, features=num_features, boards=len(maps))
 
     @property
     def _work(self) -> tuple:
-        """The working memory of :func:`lookup.read_action_values`, which each thread has."""
+        """Working memory of this thread for :func:`lookup.read_action_values`."""
         return self._memory.arrays
 
     @property
@@ -274,15 +364,19 @@ class Network:
         In a deterministic game V is 0 for a terminal afterstate. A network of Q returns Q(state,
         action). Source: [konen2021] Sec. 2.6. Deviations: D1, D2.
         """
-        game, gamma = self.game, fraction("gamma, the discount factor,", gamma)
+        game = self.game
+        gamma = fraction("gamma, the discount factor,", gamma)
         state = game._state(state, to_move=True)
-        moves, out = game.legal(state), np.zeros(game.max_legal)
-        n = len(moves)
-        read_action_values(game.rules, self.arrays, state, moves, n, gamma, self._work, out)
-        return out[:n]
+        moves = game.legal(state)
+        num_legal = len(moves)
+        values = np.zeros(game.max_legal)
+        read_action_values(
+            game.rules, self.arrays, state, moves, num_legal, gamma, self._work, values
+        )
+        return values[:num_legal]
 
     def active(self) -> float:
-        """Return the share of weights that are not 0, over all players' sets."""
+        """Return the fraction of weights that are not 0, over all players' sets."""
         return float(np.count_nonzero(self.weights) / self.weights.size)
 
     def checksum(self) -> str:
@@ -291,30 +385,34 @@ class Network:
 
     @property
     def settings(self) -> dict:
-        """What a file must say to make the same network again."""
-        net, game = self.arrays, self.game
-        usual = {
-            "symmetries": len(net.symmetries) == len(game.symmetries),
-            "shared_tables": net.player_step == 0,
-            "per_action": self.per_action,
-        }
-        return {
-            "game": game.identity,
+        """What a file must state so that the same network can be made again."""
+        net = self.arrays
+        settings = {
+            "game": self.game.identity,
             "tuples": self.tuples,
             "sigmoid": net.sigmoid,
             "distinct_symmetries": net.distinct,
             "precision": str(net.weights.dtype),
-            **{name: value for name, value in usual.items() if value != USUAL[name]},
         }
+        options = {
+            "symmetries": len(net.symmetries) == len(self.game.symmetries),
+            "shared_tables": net.player_step == 0,
+            "per_action": self.per_action,
+        }
+        for name, value in options.items():
+            if value != FILE_DEFAULTS[name]:
+                settings[name] = value
+        return settings
 
     def contents(self) -> tuple[dict, dict]:
         """Return header and arrays of a file: weights that are not 0, and the gaps between them."""
-        flat = self.weights.ravel()
-        # -0.0, what underflow leaves, is part of the checksum
-        where = np.flatnonzero((flat != 0) | np.signbit(flat))
+        weights = self.weights.ravel()
+        # The checksum tells -0.0, which underflow leaves, from 0.0.
+        positions = np.flatnonzero((weights != 0) | np.signbit(weights))
+        gap_type = np.uint32 if weights.size < 2**32 else np.uint64
+        gaps = np.diff(positions, prepend=0).astype(gap_type)
         meta = {"kind": "weights", "checksum": self.checksum(), **self.settings}
-        kind = np.uint32 if flat.size < 2**32 else np.uint64
-        return meta, {"gaps": np.diff(where, prepend=0).astype(kind), "weights": flat[where]}
+        return meta, {"gaps": gaps, "weights": weights[positions]}
 
     def save(self, path, compressed: bool = False) -> None:
         """Write the network to an ``.npz`` file, which is replaced as a whole."""
@@ -325,13 +423,27 @@ def load(path, game) -> Network:
     """Read a network of :meth:`Network.save`; ValueError if it is damaged, or of another game."""
     header = {"tuples": list, "sigmoid": bool, "distinct_symmetries": bool, "precision": str}
     meta, arrays = read_learned(path, "weights", game, header, {"gaps", "weights"})
-    settings = USUAL | meta
-    net = Network(game, **{name: settings[name] for name in (*header, *USUAL)})
-    gaps, weights, flat = arrays["gaps"], arrays["weights"], net.arrays.weights
-    fits = weights.shape == gaps.shape and weights.dtype == flat.dtype
-    fits = fits and np.isfinite(weights).all() and gaps.ndim == 1 and gaps.dtype.kind == "u"
-    where = np.cumsum(gaps if fits else [], dtype=np.int64)
-    if not fits or not 0 <= where.min(initial=0) <= where.max(initial=0) < len(flat):
+    parameters = {name: meta[name] for name in header}
+    for name, default in FILE_DEFAULTS.items():
+        parameters[name] = meta.get(name, default)
+    net = Network(game, **parameters)
+    if not _fit(arrays["gaps"], arrays["weights"], net.arrays.weights):
         raise damaged(path, "its arrays do not fit the network it describes")
-    flat[where] = weights
+    positions = np.cumsum(arrays["gaps"], dtype=np.int64)
+    net.arrays.weights[positions] = arrays["weights"]
     return with_checksum(path, net, meta)
+
+
+def _fit(gaps, weights, table) -> bool:
+    """Return whether arrays of a file have the form of weights for a table."""
+    is_form_right = (
+        gaps.ndim == 1
+        and gaps.dtype.kind == "u"
+        and weights.shape == gaps.shape
+        and weights.dtype == table.dtype
+        and np.isfinite(weights).all()
+    )
+    if not is_form_right:
+        return False
+    positions = np.cumsum(gaps, dtype=np.int64)
+    return positions.min(initial=0) >= 0 and positions.max(initial=0) < len(table)

@@ -1,9 +1,10 @@
 """Tables of action values: a hash table that holds only what has been visited.
 
-States and entries are numbered in the order of their first visit and never removed, so the table at
-an earlier time is a prefix of the present one: a *snapshot* keeps only its two counts and a copy of
-`q`. An action without an entry has the value `initial`. Kernels stop when there is no room. 16,000
-games of Nine Men's Morris leave some 1.4 million states and entries, 90 MB.
+States and entries are numbered in the order of their first visit and never removed. So the table at
+an earlier time is a prefix of the present one, and a *snapshot* of it keeps only its two counts and
+a copy of `q`. An action without an entry has the value `initial`. Kernels stop when the table is
+full, and Python makes a larger one. After 16,000 games of Nine Men's Morris a table has some 1.4
+million states and entries, 90 MB.
 """
 
 import copy
@@ -21,10 +22,10 @@ from ..kernel.compile import kernel
 __all__ = ["QTable", "load"]
 
 FIRST_CAPACITY = 1 << 10
-USUAL = {"initial": 0.0, "ties": "random"}  # what a file need not state
+FILE_DEFAULTS = {"initial": 0.0, "ties": "random"}
 NONE = -1
-FINITE = -np.finfo(float).max, np.finfo(float).max
-STATES, ENTRIES = range(2)
+MAX_VALUE = np.finfo(float).max  # the greatest finite number
+STATES, ENTRIES = range(2)  # places in `count`
 
 # fmt: off
 ARRAYS = {
@@ -38,7 +39,8 @@ ARRAYS = {
     "count":  ("int64", 2),            # states, entries
 }
 # fmt: on
-Entries = namedtuple("Entries", [*ARRAYS, "initial"])  # the value of an action without an entry
+# `initial`: float, the value of an action without an entry
+Entries = namedtuple("Entries", [*ARRAYS, "initial"])
 
 
 @kernel
@@ -129,11 +131,21 @@ def refill(table):
 
 
 class QTable:
-    """Action values of a game for two, by position, as its `owner`, 0 or 1, has learned them.
+    """Action values of a game for two players, by position.
 
-    `initial` is the value of an action that was never tried; `ties`, "random" or "first", says what
-    an agent that is greedy in this table does with equal values.
+    Parameters
+    ----------
+    game : Game
+        The game; its rule `key` tells positions apart.
+    owner : {0, 1}
+        The learner to whom the values belong; two learners may share one memory.
+    initial : float
+        The value of an action that was never tried.
+    ties : {"random", "first"}
+        Which of several best actions an agent chooses that is greedy in this table.
 
+    Examples
+    --------
     >>> from afterply import games
     >>> game = games.load("tictactoe")
     >>> QTable(game).action_values(game.start()).tolist()
@@ -146,7 +158,7 @@ class QTable:
         self.ties = one_of("ties", ties, ("random", "first"))
         self.episode = 0  # training games behind the values
         self.trainings = 0  # pieces of training that the values may come from
-        self.snapshots = {}  # episode -> (counts int64[2], q float64[entries])
+        self.snapshots = {}  # episode -> (counts int64 [2], q float64 [entries])
         self.teacher = None  # the agent that this table learned from, unless its twin
         self.unbeaten = 0  # of a teacher: training games after `episode` without a lost checkpoint
         self.outcomes = None  # int64 [2, 3]: training games by seat: won, drawn, lost
@@ -154,37 +166,48 @@ class QTable:
 
     @property
     def states(self) -> int:
-        """States that have an entry."""
+        """Number of states that have an entry."""
         return int(self.table.count[STATES])
 
     @property
     def entries(self) -> int:
-        """Actions that have been tried, over all states."""
+        """Number of actions that have been tried, over all states."""
         return int(self.table.count[ENTRIES])
 
     @property
     def learners(self) -> int:
-        """Number of learners whose tables stand here, 1 or 2."""
-        return 1 + int(self.table.owner[: self.states].any())
+        """Number of learners whose values stand in this memory, 1 or 2."""
+        has_second_owner = self.table.owner[: self.states].any()
+        return 2 if has_second_owner else 1
 
     def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
-        """Return Q(s, a) of every legal action, float64[num_legal], which is discounted already."""
+        """Return Q(s, a) of every legal action, float64 [num_legal].
+
+        The values are discounted already, so `gamma` changes nothing.
+        """
         fraction("gamma, the discount factor,", gamma)
         state = self.game._state(state, to_move=True)
-        moves, values = self.game.legal(state), np.zeros(self.game.actions)
-        found = find(self.table, self.owner, np.array(self.game.key(state), np.uint64))
-        read_values(self.table, found, moves, len(moves), values)
+        moves = self.game.legal(state)
+        key = np.array(self.game.key(state), np.uint64)
+        number_of_state = find(self.table, self.owner, key)
+        values = np.zeros(self.game.actions)
+        read_values(self.table, number_of_state, moves, len(moves), values)
         return values[moves]
 
     def put(self, state, action: int, value: float) -> None:
-        """Set Q(s, a); raises ValueError for an action that is not legal."""
-        self.game.play(state, action)  # raises if it is not legal
+        """Set Q(s, a); ValueError if the action is not legal."""
+        self.game.play(state, action)  # raises the error
         self.put_under(np.array(self.game.key(state), np.uint64), int(action), value)
 
     def put_under(self, key, action: int, value: float) -> None:
-        """Set the value of an action under any key, uint64[2]; ValueError for what is none."""
-        whole("action", action, 0, self.game.actions - 1), number("value", value, *FINITE)
-        if not isinstance(key, np.ndarray) or (key.dtype, key.shape) != (np.uint64, (2,)):
+        """Set the value of an action under a key of any state, uint64 [2].
+
+        ValueError for what is no action, no finite value or no key.
+        """
+        whole("action", action, 0, self.game.actions - 1)
+        number("value", value, -MAX_VALUE, MAX_VALUE)
+        is_key = isinstance(key, np.ndarray) and key.dtype == np.uint64 and key.shape == (2,)
+        if not is_key:
             raise ValueError(f"a key is two numbers of the type uint64, not {key!r}")
         if full(self.table):
             self.grow()
@@ -196,36 +219,55 @@ class QTable:
         self.table = table_of(self.arrays(), self.table.initial)
 
     def arrays(self) -> dict:
-        """Return what is in use of the table (views), as a checkpoint or a file keeps it."""
-        used = dict.fromkeys(("keys", "owner", "newest"), self.states)
-        used |= dict.fromkeys(("action", "older", "q"), self.entries)
-        return {name: getattr(self.table, name)[:n] for name, n in used.items()}
+        """Return the part of the table that is in use (views), for a checkpoint or a file."""
+        table = self.table
+        return {
+            "keys": table.keys[: self.states],
+            "owner": table.owner[: self.states],
+            "newest": table.newest[: self.states],
+            "action": table.action[: self.entries],
+            "older": table.older[: self.entries],
+            "q": table.q[: self.entries],
+        }
 
     def load_arrays(self, arrays: dict) -> None:
-        """Take over what :meth:`arrays` gave; raises ValueError if it does not fit together."""
-        given = {name: np.asarray(arrays.get(name)) for name in self.arrays()}
-        states, entries = given["owner"].size, given["q"].size
-        like = allocate({name: ARRAYS[name] for name in given}, states=states, entries=entries)
-        alike = all((a.dtype, a.shape) == (like[n].dtype, like[n].shape) for n, a in given.items())
+        """Replace the contents by those of :meth:`arrays`; ValueError if they do not fit."""
+        contents = {name: np.asarray(arrays.get(name)) for name in self.arrays()}
+        if not self._fit_together(contents):
+            names = ", ".join(contents)
+            raise ValueError(
+                f"these arrays do not fit together as a table of action values: {names}"
+            )
+        self.table = table_of(contents, self.table.initial)
+
+    def _fit_together(self, contents: dict) -> bool:
+        """Return whether arrays have the types, shapes and numbers of one table."""
+        num_states = contents["owner"].size
+        num_entries = contents["q"].size
+        declared = {name: ARRAYS[name] for name in contents}
+        expected = allocate(declared, states=num_states, entries=num_entries)
+        for name, array in contents.items():
+            if array.dtype != expected[name].dtype or array.shape != expected[name].shape:
+                return False
         limits = {
             "owner": (0, 2),
-            "newest": (NONE, entries),
+            "newest": (NONE, num_entries),
             "action": (0, self.game.actions),
-            # an entry's older ones have smaller numbers, so that no list runs in a circle
-            "older": (NONE, np.arange(entries)),
+            # The next older entry has a smaller number: no list runs in a circle.
+            "older": (NONE, np.arange(num_entries)),
         }
-        if not alike or out_of_range(given, limits):
-            raise ValueError(
-                f"these arrays do not fit together as a table of action values: {', '.join(given)}"
-            )
-        self.table = table_of(given, self.table.initial)
+        return not out_of_range(contents, limits)
 
     def keep_snapshot(self) -> None:
-        """Remember the present values as those after `episode` training games."""
-        self.snapshots[self.episode] = self.table.count.copy(), self.table.q[: self.entries].copy()
+        """Keep the present values as those after `episode` training games."""
+        q = self.table.q[: self.entries].copy()
+        self.snapshots[self.episode] = (self.table.count.copy(), q)
 
     def snapshot(self, episode: int) -> "QTable":
-        """Return the table after `episode` games, a view. Source: [jamieson2022]; D13."""
+        """Return the table after `episode` games, a view; LookupError if none was kept.
+
+        Source: [jamieson2022]. Deviations: D13.
+        """
         if episode >= self.episode:
             return self
         if episode not in self.snapshots:
@@ -242,15 +284,20 @@ class QTable:
 
     def copy(self) -> "QTable":
         """Return an independent table with the same values, without snapshots."""
-        arrays, older = {n: array.copy() for n, array in self.arrays().items()}, self.table.older
-        # a snapshot's lists begin with entries that came later
-        while (late := arrays["newest"] >= self.entries).any():
-            arrays["newest"][late] = older[arrays["newest"][late]]
+        arrays = {name: array.copy() for name, array in self.arrays().items()}
+        # The lists of a snapshot may begin with entries that are newer than it: skip these.
+        newest = arrays["newest"]
+        is_later = newest >= self.entries
+        while is_later.any():
+            newest[is_later] = self.table.older[newest[is_later]]
+            is_later = newest >= self.entries
         return self._but(table=table_of(arrays, self.table.initial))
 
-    def _but(self, **changed) -> "QTable":
+    def _but(self, **attributes) -> "QTable":
+        """Return a table with other attributes, which shares the rest, without snapshots."""
         other = copy.copy(self)
-        vars(other).update(snapshots={}, **changed)
+        other.snapshots = {}
+        vars(other).update(attributes)
         return other
 
     def checksum(self) -> str:
@@ -261,25 +308,28 @@ class QTable:
         for episode, (count, q) in sorted(self.snapshots.items()):
             digest.update(np.array([episode, *count], np.int64))
             digest.update(q)
-        if unusual := self._unusual():
-            digest.update(repr(unusual).encode())
+        options = self._changed_options()
+        if options:
+            digest.update(repr(options).encode())
         return digest.hexdigest()[:16]
 
-    def _unusual(self) -> dict:
-        own = {"initial": self.table.initial, "ties": self.ties}
-        return {name: value for name, value in own.items() if value != USUAL[name]}
+    def _changed_options(self) -> dict:
+        """Return which of ``FILE_DEFAULTS`` are otherwise here."""
+        options = {"initial": self.table.initial, "ties": self.ties}
+        return {name: value for name, value in options.items() if value != FILE_DEFAULTS[name]}
 
     @property
     def settings(self) -> dict:
-        """What a file must say to make the same table again."""
-        same = {"game": self.game.identity, "owner": self.owner, "episode": self.episode}
-        return same | self._unusual()
+        """What a file must state so that the same table can be made again."""
+        settings = {"game": self.game.identity, "owner": self.owner, "episode": self.episode}
+        return settings | self._changed_options()
 
     def contents(self) -> tuple[dict, dict]:
         """Return header and arrays of a file: the table without its snapshots."""
-        own = self.copy()
-        meta = {"kind": "action values", "checksum": own.checksum(), **self.settings}
-        return meta, own.arrays()
+        without_snapshots = self.copy()
+        checksum = without_snapshots.checksum()
+        meta = {"kind": "action values", "checksum": checksum, **self.settings}
+        return meta, without_snapshots.arrays()
 
     def save(self, path, compressed: bool = False) -> None:
         """Write the table to an ``.npz`` file, which is replaced as a whole."""
@@ -288,15 +338,19 @@ class QTable:
 
 def table_of(arrays: dict, initial: float) -> Entries:
     """Return a table with these contents, and room for half as much again."""
-    states, entries = len(arrays.get("keys", ())), len(arrays.get("q", ()))
-    room = [max(FIRST_CAPACITY, n + n // 2) for n in (states, entries)]
-    capacity = 1 << int(np.ceil(np.log2(2 * (room[STATES] + 1))))
-    own = allocate(ARRAYS, capacity=capacity, states=room[STATES], entries=room[ENTRIES])
-    own["newest"][:] = own["older"][:] = NONE
+    num_states = len(arrays.get("keys", ()))
+    num_entries = len(arrays.get("q", ()))
+    max_states = max(FIRST_CAPACITY, num_states + num_states // 2)
+    max_entries = max(FIRST_CAPACITY, num_entries + num_entries // 2)
+    # a power of 2, of which at most one half is taken
+    capacity = 1 << int(np.ceil(np.log2(2 * (max_states + 1))))
+    memory = allocate(ARRAYS, capacity=capacity, states=max_states, entries=max_entries)
+    memory["newest"][:] = NONE
+    memory["older"][:] = NONE
     for name, array in arrays.items():
-        own[name][: len(array)] = array
-    own["count"][:] = states, entries
-    table = Entries(**own, initial=float(initial))
+        memory[name][: len(array)] = array
+    memory["count"][:] = (num_states, num_entries)
+    table = Entries(**memory, initial=float(initial))
     refill(table)
     return table
 
@@ -307,8 +361,9 @@ def load(path, game) -> QTable:
     meta, arrays = read_learned(path, "action values", game, header, set())
     if meta["owner"] not in (0, 1) or meta["episode"] < 0:
         raise damaged(path, f"owner {meta['owner']}, episode {meta['episode']}")
+    options = {name: meta.get(name, default) for name, default in FILE_DEFAULTS.items()}
     try:
-        net = QTable(game, meta["owner"], **{name: meta.get(name, USUAL[name]) for name in USUAL})
+        net = QTable(game, meta["owner"], **options)
     except (TypeError, ValueError) as error:
         raise damaged(path, error) from error
     net.episode = meta["episode"]

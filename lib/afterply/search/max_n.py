@@ -1,13 +1,13 @@
 """Look-ahead by full search: Max-N for any number of players, alpha-beta for two.
 
-In Max-N every player picks the action with their own greatest reward. Nothing is pruned. Its table
-keeps all players' rewards *to come*, by position and the range of remaining depths for which they
-are exact: one depth if the limit cut the subtree somewhere, else every depth from the subtree's
-height on. So no value depends on what was searched before.
+In Max-N every player picks the action with their own greatest reward. Nothing is pruned. A table
+keeps the rewards *to come* of all players, by position and by the remaining depths for which they
+are exact. That is one depth if the limit cut the subtree somewhere, else every depth from the
+subtree's height on. So no value depends on what was searched before.
 
-In alpha-beta values are the first player's, who maximises; a player may move several times in a
-row. A position that repeats one on the same line counts as a draw. The search sees only `core` of a
-state, hence no repetition of what was played before.
+In alpha-beta the values are those of the first player, who maximises. A player may move several
+times in a row. A position that repeats one on the same line counts as a draw. The search sees only
+the `core` of a state, so repetitions of positions before the root do not count.
 """
 
 import threading
@@ -30,15 +30,16 @@ CUT = 1 << 30  # height of a subtree that the depth limit cut off
 UNLIMITED = CUT - 1  # remaining depth of a search without limit
 UNKNOWN = CUT + 1  # no height: the position must be searched
 EMPTY = -1  # `low` of a free slot
-TABLE_FULL, TOO_DEEP = -1, -2
+TABLE_FULL = -1  # why a search stopped, in the place of a height
+TOO_DEEP = -2
 FIRST_CAPACITY = 1 << 12
-# beyond this nothing more is stored; values stay exact, the search gets slower
+# A full table of this capacity stores nothing more: values stay exact, the search gets slower.
 MAX_CAPACITY = 1 << 24
 MAX_PLIES = 2048
 MAX_DEPTH = 511  # of alpha-beta
 NO_ACTION = -1
-# what alpha-beta finds exactly: the first of the best values, all best values, all values
-FIRST, TIES, ALL = 0, 1, 2
+# which values of the root alpha-beta makes exact: the first of the best ones, all best ones, all
+FIRST, TIES, ALL = range(3)
 
 # fmt: off
 TABLE = {  # hash table of positions: rewards to come, exact for the remaining depths low .. high
@@ -69,16 +70,17 @@ LINE = {  # of alpha-beta
     "exact":  ("int64", 2),               # FIRST, TIES or ALL; 1 if some rewards are not opposite
 }
 # fmt: on
-Transpositions, Stack = namedtuple("Transpositions", TABLE), namedtuple("Stack", STACK)
+Transpositions = namedtuple("Transpositions", TABLE)
+Stack = namedtuple("Stack", STACK)
 Line = namedtuple("Line", LINE)
 
 
 class Solution(NamedTuple):
-    """What :func:`solve` finds."""
+    """The result of :func:`solve`."""
 
-    value: np.ndarray  # float64 [players]: cumulative rewards under best play by all
-    positions: int  # distinct positions that can be reached, terminal ones included
-    terminal: int  # of these, terminal ones
+    value: np.ndarray  # float64 [players]: cumulative rewards if all players play best
+    positions: int  # number of distinct positions that can be reached, with terminal ones
+    terminal: int  # number of terminal positions among them
 
 
 @kernel
@@ -174,46 +176,55 @@ def search(rules, table, stack, ply, remaining, keep_terminal, may_grow):
     return height if status == 0 else status
 
 
-def _new_table(game, capacity):
+def _new_table(game, capacity) -> Transpositions:
     table = Transpositions(**calls.allocate(TABLE, game, capacity=capacity))
     table.low[:] = EMPTY
     return table
 
 
 class MaxNSearch:
-    """The table of one game, which grows when a search needs it, and its stack."""
+    """Working memory for Max-N in one game: a stack, and a table that grows with the search."""
 
     def __init__(self, game):
         check_game(game, "a search")
         if not game.deterministic:
-            game.outcomes(game.start())  # raises where the game does not list its chance outcomes
+            game.outcomes(game.start())  # ValueError if the game does not list its chance outcomes
         self.table = _new_table(game, FIRST_CAPACITY)
         self.stack = Stack(**calls.allocate(STACK, game, plies=MAX_PLIES))
 
     def run(self, game, s, depth, keep_terminal=False) -> None:
-        """Search from `s`; the results are in ``stack.values[0]`` and ``stack.root``."""
+        """Search from a state `s` to a depth; with `keep_terminal` the table holds terminal states.
+
+        The results are in ``stack.values[0]`` and ``stack.root``.
+        """
         status = TABLE_FULL
-        while status < 0:
+        while status == TABLE_FULL:
             self.stack.states[0] = s
-            capacity = len(self.table.low)
-            how = 0, depth, keep_terminal, capacity < MAX_CAPACITY
-            status = search(game.rules, self.table, self.stack, *how)
+            may_grow = len(self.table.low) < MAX_CAPACITY
+            status = search(game.rules, self.table, self.stack, 0, depth, keep_terminal, may_grow)
             if status == TABLE_FULL:
-                smaller, self.table = self.table, _new_table(game, 2 * capacity)
-                refill(self.table, smaller)
-            elif status == TOO_DEEP:
-                raise ValueError(
-                    f"a line of {game.name} goes on for more than {MAX_PLIES} plies: give a smaller"
-                    " depth"
-                )
+                self._grow(game)
+        if status == TOO_DEEP:
+            raise ValueError(
+                f"a line of {game.name} goes on for more than {MAX_PLIES} plies: give a smaller"
+                " depth"
+            )
+
+    def _grow(self, game):
+        """Replace the table by one of twice the capacity, with the same entries."""
+        larger = _new_table(game, 2 * len(self.table.low))
+        refill(larger, self.table)
+        self.table = larger
 
 
-class _Kept(threading.local):  # searches of a thread, which never change a value
+class _Searches(threading.local):
+    """The working memory of each thread: what an earlier search left there changes no value."""
+
     def __init__(self):
-        self.of = WeakKeyDictionary()  # game -> MaxNSearch
+        self.by_game = WeakKeyDictionary()  # game -> MaxNSearch
 
 
-_kept = _Kept()
+_searches = _Searches()
 
 
 def check_depth(depth, most=None) -> int:
@@ -222,10 +233,10 @@ def check_depth(depth, most=None) -> int:
 
 
 def values(game, state, depth) -> np.ndarray:
-    """Return the Max-N value of every legal action for every player, float64[num_legal, players].
+    """Return the Max-N value of every legal action for every player, float64 [num_legal, players].
 
-    After `depth` actions a position is worth its present cumulative reward. Raises ValueError if a
-    game of chance does not list its outcomes.
+    After `depth` actions a position is worth its present cumulative reward. ValueError if a game of
+    chance does not list its outcomes.
 
     Source: [korf1991]; [konen2021] Sec. 3.3 (opponent Max-N).
 
@@ -234,13 +245,15 @@ def values(game, state, depth) -> np.ndarray:
     >>> values(game, game.parse("2 1 : 0"), depth=5)[:, 0].tolist()
     [1.0, -1.0, -1.0]
     """
-    depth, work = min(check_depth(depth), UNLIMITED), _kept.of.get(game)
-    if work is None:
-        work = _kept.of[game] = MaxNSearch(game)
+    depth = min(check_depth(depth), UNLIMITED)
+    memory = _searches.by_game.get(game)
+    if memory is None:
+        memory = MaxNSearch(game)
+        _searches.by_game[game] = memory
     state = game._state(state, to_move=True)
     num_legal = len(game.legal(state))
-    work.run(game, state, depth)
-    return work.stack.root[:num_legal] + game.score(state)
+    memory.run(game, state, depth)
+    return memory.stack.root[:num_legal] + game.score(state)
 
 
 def solve(game, state=None) -> Solution:
@@ -250,16 +263,21 @@ def solve(game, state=None) -> Solution:
     >>> solve(games.load("tictactoe"))
     Solution(value=array([0., 0.]), positions=5478, terminal=958)
     """
-    state = game.start() if state is None else game._state(state, to_move=True)
-    work = MaxNSearch(game)
-    work.run(game, state, UNLIMITED, keep_terminal=True)
-    low, value = work.table.low, work.stack.values[0] + game.score(state)
-    return Solution(value, int((low != EMPTY).sum()), int((low == 0).sum()))
+    if state is None:
+        state = game.start()
+    else:
+        state = game._state(state, to_move=True)
+    memory = MaxNSearch(game)
+    memory.run(game, state, UNLIMITED, keep_terminal=True)
+    value = memory.stack.values[0] + game.score(state)
+    is_entry = memory.table.low != EMPTY
+    is_terminal = memory.table.low == 0  # exact from depth 0 on
+    return Solution(value, int(is_entry.sum()), int(is_terminal.sum()))
 
 
 @kernel
 def repeats(rules, line, ply, is_leaf):
-    """Return whether the position stands earlier on the line; keep its key if anything follows."""
+    """Return whether the position stands earlier on the line; keep its key if another follows."""
     s, since = line.states[ply], line.since
     since[ply] = ply if ply == 0 or calls.call_irreversible(rules, s) else since[ply - 1]
     if is_leaf and ply - since[ply] < 2:  # a single action does not lead back
@@ -282,7 +300,7 @@ def window_edge(line, ply, best, worst):
 @kernel
 def alpha_beta(rules, line, ply, remaining, alpha, beta):
     """Return the first player's value, a bound outside (alpha, beta). Source: [knuth1975]."""
-    # only Python calls this: numba's code for a recursive kernel that a kernel calls can crash
+    # Only Python calls this: numba's code can crash if a kernel calls a recursive kernel.
     s = line.states[ply]
     over = calls.call_over(rules, s)
     if not over and repeats(rules, line, ply, remaining == 0):
@@ -322,33 +340,41 @@ def alpha_beta(rules, line, ply, remaining, alpha, beta):
 class MinMaxSearch(PerThread):
     """Alpha-beta to a depth, for two players with opposite rewards and without chance.
 
-    ValueError if rewards are not opposite: in random games, or later in what is searched.
+    ValueError if rewards are not opposite: at once if random games show it, else by the search that
+    meets it.
     """
 
     def __init__(self, game, depth: int):
-        self.game, self.depth = check_game(game, "Min-Max"), check_depth(depth, MAX_DEPTH)
+        self.game = check_game(game, "Min-Max")
+        self.depth = check_depth(depth, MAX_DEPTH)
         if game.players != 2 or not game.deterministic:
             raise ValueError(
                 "Min-Max needs a game of two players with opposite rewards and without chance, not"
                 f" {game!r}: use MaxN"
             )
-        if fault := not_opposite(game):
+        fault = not_opposite(game)
+        if fault:
             raise _not_for_min_max(fault)
         self.line = Line(**calls.allocate(LINE, game, plies=self.depth + 1))
 
     def values(self, state, exact: int = ALL) -> np.ndarray:
-        """Return the mover's values, float64[num_legal]; those not `exact` are bounds."""
-        # TIES: the best ones are exact, the others below; FIRST: the first best one, much faster
+        """Return the mover's values, float64 [num_legal].
+
+        With `exact` = ALL every value is exact. With TIES the best ones are, and the others are
+        upper bounds below them. With FIRST only the first of the best is, which is much faster.
+        """
         state = self.game._state(state, to_move=True)
         self.run(state, exact)
-        values = self.line.values[: len(self.game.legal(state))]
-        return (values if self.game.player(state) == 0 else -values) + 0.0  # no -0.0
+        num_legal = len(self.game.legal(state))
+        sign = 1.0 if self.game.player(state) == 0 else -1.0
+        return sign * self.line.values[:num_legal] + 0.0  # -0.0 + 0.0 is 0.0
 
     def run(self, state, exact: int) -> None:
-        """Leave the first player's values of all legal actions of a sound state in ``line``."""
+        """Write the first player's values of all legal actions of a valid state into ``line``."""
         line = self.line
-        line.states[0], line.killer[:] = state[: self.game.core], NO_ACTION
-        line.exact[:] = exact, 0
+        line.states[0] = state[: self.game.core]
+        line.killer[:] = NO_ACTION
+        line.exact[:] = (exact, 0)
         alpha_beta(self.game.rules, line, 0, self.depth, -np.inf, np.inf)
         if line.exact[1]:
             where = f"within {self.depth} actions from {state.tolist()}"
@@ -356,5 +382,5 @@ class MinMaxSearch(PerThread):
 
 
 def _not_for_min_max(fault) -> ValueError:
-    what = "Min-Max takes the other player's reward for the opposite of the own one"
-    return ValueError(f"{what}, but {fault}: use MaxN, or {LESS}")
+    assumption = "Min-Max takes the other player's reward for the opposite of the own one"
+    return ValueError(f"{assumption}, but {fault}: use MaxN, or {LESS}")

@@ -2,9 +2,9 @@
 
 Every iteration goes down a tree by upper confidence bounds, adds one node, and plays on at random.
 Rewards are scaled to [0, 1] and kept for every player. A node owns a block of neighbouring slots,
-one per legal action, made when the search passes through it for the second time; the slots that
-were tried come first. In a game of chance a slot stands for the afterstate, and the next states
-drawn from it hang on it as a linked list, found again by their key::
+one per legal action, made when the search passes through it for the second time. The slots that
+were tried come first. In a game of chance a slot stands for an afterstate. The next states drawn
+from it form a linked list, in which their keys find them again::
 
     deterministic    node --block--> node node node ...
     with chance      node --block--> slot slot slot ...     slot --list--> node -> node -> ...
@@ -31,9 +31,10 @@ __all__ = ["SearchResult", "search"]
 
 MAX_ITERATIONS = 10_000_000
 UNLIMITED = 2**31 - 1
-LOG_ENTRIES = 1 << 16  # visit counts whose logarithm is looked up; beyond, it is computed
-CHUNK = 1000  # iterations between two looks at the keyboard
-ROOT, NONE = 0, -1  # NONE: no child, no further outcome
+LOG_ENTRIES = 1 << 16  # visit counts whose logarithm is looked up; of greater ones it is computed
+CHUNK = 1000  # iterations after which Ctrl-C can interrupt
+ROOT = 0
+NONE = -1  # no child, no further outcome
 TERMINAL = -1  # `player` of a node where the game is over
 TINY = 1e-6  # added to a visit count under the fraction bar, as the original does
 
@@ -66,8 +67,9 @@ WORK = {
     "spreads":      ("float64", "entries"),           # 1 / sqrt(n + TINY)
 }
 # fmt: on
-Tree, Work = namedtuple("Tree", TREE), namedtuple("Work", WORK)
-# `low`: the reward that counts as 0; `scale`: 1 / (the one that counts as 1 - low)
+Tree = namedtuple("Tree", TREE)
+Work = namedtuple("Work", WORK)
+# A reward r counts as (r - low) * scale.
 Limits = namedtuple("Limits", "k tree_depth rollout_depth low scale")
 
 
@@ -235,11 +237,11 @@ def fill_tables(work):
 
 
 class SearchResult(NamedTuple):
-    """What :func:`search` returns; one row for each action of ``game.legal``, in its order."""
+    """The result of :func:`search`: a row for each legal action, in the order of ``game.legal``."""
 
     actions: np.ndarray  # int32 [num_legal]
     visits: np.ndarray  # int64 [num_legal]
-    values: np.ndarray  # float64 [num_legal, players]: mean final reward, NaN where never tried
+    values: np.ndarray  # float64 [num_legal, players]: mean final reward, NaN if never tried
 
 
 class TreeSearch(PerThread):
@@ -247,78 +249,126 @@ class TreeSearch(PerThread):
 
     def __init__(self, game, iterations, **limits):
         self.game = check_game(game, "a search")
-        self.limits = limits = limits_of(game.score_range, **limits)
-        self._iterate, self._rng = Linked(iterate, game, slp=False), new_rng(0)
-        deepest = min(limits.tree_depth, iterations)  # an iteration adds one level at most
-        sizes = {"path": 2 * deepest + 2, "entries": min(iterations, LOG_ENTRIES) + 1}
-        self.work = Work(**calls.allocate(WORK, game, **sizes))
-        fill_tables(self.work)
-        # a block and an outcome in every iteration; what is never used takes no memory
-        slots = 1 + iterations * (game.max_legal + 1)
-        outcomes = 1 if game.deterministic else slots
-        sizes = {"outcomes": outcomes, "opened": 1 + iterations if game.deterministic else 1}
-        self.tree = Tree(**calls.allocate(TREE, game, slots=slots, **sizes))
+        self.limits = limits_of(game.score_range, **limits)
+        self.work = self._new_work(iterations)
+        self.tree = self._new_tree(iterations)
+        self._iterate = Linked(iterate, game, slp=False)
+        self._rng = new_rng(0)
+
+    def _new_work(self, iterations) -> Work:
+        max_depth = min(self.limits.tree_depth, iterations)  # an iteration adds at most one level
+        path = 2 * max_depth + 2  # a slot and an outcome for each action
+        entries = min(iterations, LOG_ENTRIES) + 1
+        work = Work(**calls.allocate(WORK, self.game, path=path, entries=entries))
+        fill_tables(work)
+        return work
+
+    def _new_tree(self, iterations) -> Tree:
+        # Every iteration may need a block and an outcome. What is never used takes no memory.
+        slots = 1 + iterations * (self.game.max_legal + 1)
+        if self.game.deterministic:
+            outcomes = 1
+            opened = 1 + iterations
+        else:
+            outcomes = slots
+            opened = 1
+        sizes = {"slots": slots, "outcomes": outcomes, "opened": opened}
+        return Tree(**calls.allocate(TREE, self.game, **sizes))
 
     def run(self, state, iterations, seed, chunk=CHUNK) -> SearchResult:
-        """Search from a running state; pieces of `chunk` iterations only let Ctrl-C through."""
+        """Search from a running state; after each `chunk` of iterations Ctrl-C can interrupt."""
         self.work.root[:] = state
         plant(self.game.rules, self.tree, self.work)
         self._rng[:] = new_rng(seed)
-        for done in range(0, iterations, chunk):
-            more = min(chunk, iterations - done)
-            self._iterate(self.tree, self.work, self.limits, self._rng, more)
-        tree, limits = self.tree, self.limits
-        block = slice(tree.first[ROOT], tree.first[ROOT] + tree.num_children[ROOT])
-        tried = np.arange(tree.num_children[ROOT]) < tree.num_tried[ROOT]
-        # slots never tried hold whatever was in memory
-        visits = np.where(tried, tree.visits[block], 0).astype(np.int64)
-        values = np.full((len(tried), self.game.players), np.nan)
-        values[tried] = limits.low + tree.sums[block][tried] / visits[tried, None] / limits.scale
-        # expansion has shuffled the block
-        place = {action: i for i, action in enumerate(tree.action[block].tolist())}
+        for start in range(0, iterations, chunk):
+            length = min(chunk, iterations - start)
+            self._iterate(self.tree, self.work, self.limits, self._rng, length)
+        return self._result()
+
+    def _result(self) -> SearchResult:
+        """Return what the tree says about the actions at the root."""
+        tree = self.tree
+        first = tree.first[ROOT]
+        num_children = tree.num_children[ROOT]
+        block = slice(first, first + num_children)
+        # The tried children come first; the other slots hold whatever was in memory.
+        is_tried = np.arange(num_children) < tree.num_tried[ROOT]
+        visits = np.where(is_tried, tree.visits[block], 0).astype(np.int64)
+        values = np.full((num_children, self.game.players), np.nan)
+        mean = tree.sums[block][is_tried] / visits[is_tried, None]
+        values[is_tried] = self.limits.low + mean / self.limits.scale
+        # The search has permuted the block.
+        actions = tree.action[block]
+        place = {action: i for i, action in enumerate(actions.tolist())}
         order = [place[action] for action in self.game.legal(self.work.root).tolist()]
-        return SearchResult(tree.action[block][order], visits[order], values[order])
+        return SearchResult(actions[order], visits[order], values[order])
 
 
-def depth_limit(name, given) -> int:
-    """Return a whole number of at least 1, or UNLIMITED for None; raise ValueError for others."""
-    return UNLIMITED if given is None else whole(f"{name}, or None,", given, 1, UNLIMITED)
+def depth_limit(name, depth) -> int:
+    """Return a whole number of at least 1, or UNLIMITED for None, or raise ValueError."""
+    if depth is None:
+        return UNLIMITED
+    return whole(f"{name}, or None,", depth, 1, UNLIMITED)
 
 
 def limits_of(scores, k=2**0.5, tree_depth=10, rollout_depth=200, reward_range=None) -> Limits:
-    """Return parameters as kernels take them; raises ValueError if one is out of its range."""
-    try:
-        low, high = map(float, scores if reward_range is None else reward_range)
-    except (TypeError, ValueError):
-        low = high = np.nan
+    """Return parameters as kernels take them; ValueError if one is out of its range.
+
+    `scores` is the game's range of rewards, (low, high), for a `reward_range` of None.
+    """
+    pair = scores if reward_range is None else reward_range
+    low, high = _two_numbers(pair)
     if not -np.inf < low < high < np.inf:
-        wanted = "two numbers, the smaller first, or None for the game's own"
-        raise ValueError(f"reward_range must be {wanted}, not {reward_range!r}")
+        raise ValueError(
+            "reward_range must be two numbers, the smaller first, or None for the game's own, not"
+            f" {reward_range!r}"
+        )
     return Limits(
-        number("k, the weight of exploration,", k, 0.0, sys.float_info.max),
-        depth_limit("tree_depth", tree_depth),
-        depth_limit("rollout_depth", rollout_depth),
-        low,
-        1.0 / (high - low),
+        k=number("k, the weight of exploration,", k, 0.0, sys.float_info.max),
+        tree_depth=depth_limit("tree_depth", tree_depth),
+        rollout_depth=depth_limit("rollout_depth", rollout_depth),
+        low=low,
+        scale=1.0 / (high - low),
     )
 
 
+def _two_numbers(pair) -> tuple[float, float]:
+    """Return the numbers of a pair, or NaN for both if it is none."""
+    try:
+        low, high = map(float, pair)
+    except (TypeError, ValueError):
+        return np.nan, np.nan
+    return low, high
+
+
 def running_state(game, state) -> np.ndarray:
-    """Return the state, or raise ValueError if there is nothing to search."""
-    game.choices(state)
+    """Return the state as an array, or raise ValueError if nobody is to move."""
+    game.choices(state)  # raises the error
     return game._state(state, to_move=True)
 
 
 def search(game, state, iterations: int, *, seed: int = 0, **limits) -> SearchResult:
-    """Search from a state by UCT and return what it found out about every legal action.
-
-    It makes `iterations`. `limits` are `k`, the weight of exploration, for rewards scaled from
-    `reward_range` (None: the game's ``score_range``) to [0, 1]; `tree_depth`, actions from the root
-    beyond which the tree does not grow; `rollout_depth`, actions after which a random game is cut
-    and its present score counts. A depth of None is no limit.
+    """Search from a state by UCT and return visits and values of every legal action.
 
     Source: [kocsis2006]; [konen2021] Table 1 (opponent MCTS). Deviations: D37, D44.
 
+    Parameters
+    ----------
+    game, state
+        The game, and a state in which a player is to move.
+    iterations : int
+        Number of iterations, from 1 to 10 million.
+    seed : int
+        Seed of the random games, of chance, and of choices between equals.
+    limits
+        `k`, float: weight of exploration, for rewards that are scaled to [0, 1].
+        `reward_range`: two rewards that are scaled to 0 and 1, or None for the game's
+        ``score_range``. `tree_depth`: actions from the root beyond which the tree does not grow.
+        `rollout_depth`: actions from the root after which a random game ends and its present score
+        counts. A depth of None is no limit.
+
+    Examples
+    --------
     >>> from afterply import games
     >>> game = games.load("tictactoe")
     >>> found = search(game, game.parse("x x . o o . . . ."), 2000, seed=1)

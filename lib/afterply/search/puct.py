@@ -1,8 +1,8 @@
 """PUCT, the search that wraps a trained agent at test time, on a tree of arrays.
 
 Algorithm 1 and Eqs. (1), (2) of [scheiermann2022], with or without chance, and for any number of
-players: a network knows what a leaf is worth for who has made an afterstate, and with more than two
-players the rest is asked of the next moves, or shared.
+players. A network says what a leaf is worth for the player who made the afterstate. With more than
+two players, the next moves say what it is worth for the others, or they share the rest.
 
 The tree is a struct of arrays. A *node* is a state that the search has reached. It owns a block of
 neighbouring *slots*, one for each legal action, with W, N and P. A slot leads to a node. In a game
@@ -12,14 +12,14 @@ that has occurred::
     deterministic    node --block--> slot slot slot ...      slot --> node
     with chance      node --block--> slot slot slot ...      slot --> node -> node -> ...
 
-Nodes and blocks stand in the order of their making, so re-rooting closes the gaps in place. What
-comes back from a leaf is one number for each player, and a slot adds up that of the player who
+Nodes and blocks stand in the order in which they were made, so re-rooting closes the gaps in place.
+A leaf returns one number for each player, and each slot on the path adds up that of the player who
 chooses there. So passes and extra turns need no special case. The values of a leaf are bit for bit
 those of ``Network.action_values``.
 
 `max_depth` counts actions from the root of the present search. So a kept tree grows by as many
-levels as moves were played, and what counted -1 beyond the former limit keeps these visits. Beyond
-the limit no state is looked at, not even whether it ends the game (D7).
+levels as moves were played, and slots beyond the former limit keep their visits with the value -1.
+Beyond the limit no state is looked at, not even whether it ends the game (D7).
 """
 
 import sys
@@ -43,12 +43,14 @@ from .mcts import CHUNK, MAX_ITERATIONS, NONE, ROOT, TERMINAL, depth_limit, runn
 
 __all__ = ["Found", "Search", "Step"]
 
-NOW, NEXT_NOW = lookup.NOW, -1  # rows of a board near to a leaf's children, and of the next one
+NOW = lookup.NOW  # row of a board near to a leaf's children
+NEXT_NOW = -1  # row of the board that becomes the one in NOW
 ROLLOUT_DEPTH = 10_000  # actions from the root after which a random game is cut
 ROUND_DEPTH = 100  # actions from a leaf after which a round is cut
 PASS = -2  # action of the only slot of a pass node
 READY, MISSING, FULL = range(3)  # why `iterate` stops
-DONE, LENGTH, NEXT, END, SHARED, ANSWERED, WANTED = range(7)  # in Work.progress
+DONE, LENGTH, NEXT, END, SHARED, ANSWERED, WANTED = range(7)  # places in Work.progress
+# The words of settings, and below them their numbers for kernels.
 PRIORS = "softmax", "linear", "uniform"
 LEAF_VALUES = "best action", "state", "rollout"
 CHANCE = "drawn", "enumerated"
@@ -57,8 +59,9 @@ SOFTMAX, LINEAR, UNIFORM = range(3)
 BEST_ACTION, STATE, ROLLOUT = range(3)
 DRAWN, ENUMERATED = range(2)
 BY_ROUND, SHARED_OUT = range(2)
-MOST, LEAST = sys.float_info.max, sys.float_info.min
-SETTINGS = {  # default, check and its limits; ``players.Wrapped`` explains them
+MOST = sys.float_info.max
+LEAST = sys.float_info.min
+SETTINGS = {  # default, check and its further arguments; ``players.Wrapped`` explains them
     "c_puct": (1.0, number, 0.0, MOST),
     "epsilon": (1e-8, number, 0.0, 1.0),
     "gamma": (1.0, number, 0.0, 1.0),
@@ -113,9 +116,11 @@ EYE = {  # for the values at a leaf: rows NOW and NEXT_NOW, and one for each can
     "reward":      ("float64", "players"),
 }
 # fmt: on
-Tree, Work, Eye = namedtuple("Tree", TREE), namedtuple("Work", WORK), namedtuple("Eye", EYE)
-# words as their numbers; `external`: a Python function gives the values; `total`: all rewards of a
-# game for three or more, times the scale
+Tree = namedtuple("Tree", TREE)
+Work = namedtuple("Work", WORK)
+Eye = namedtuple("Eye", EYE)
+# The settings, with words as their numbers. `external`: bool, a Python function gives the values;
+# `total`: float, the sum of all rewards in a game for three or more players, times the scale.
 Par = namedtuple("Par", [*SETTINGS, "external", "total"])
 
 
@@ -455,7 +460,7 @@ def share_out(rules, net, eye, tree, work, par, node, owner, best, n, rng):
 
 @kernel
 def play_round(rules, net, eye, work, par, n, rng):
-    """Go on greedily from a leaf until each player has chosen an afterstate: he knows its value."""
+    """Play greedily from a leaf until all players have chosen an afterstate, whose value counts."""
     s, leaf, known, discount = work.state, work.leaf, work.known, 1.0
     for _ in range(ROUND_DEPTH):
         best, p = 0, calls.call_player(rules, s)
@@ -572,60 +577,88 @@ def iterate(rules, net, eye, tree, work, par, rng, iterations):
 
 def check_base(base, game) -> None:
     """Raise ValueError if an agent was made for another game."""
-    own = getattr(base, "game", None)
-    if isinstance(own, Game) and own is not game and own.identity != game.identity:
+    trained_for = getattr(base, "game", None)
+    if not isinstance(trained_for, Game) or trained_for is game:
+        return
+    if trained_for.identity != game.identity:
         raise ValueError(
-            f"this agent was made for {own!r}, the game is {game!r}: make one for this game, or"
-            " load the right weights"
+            f"this agent was made for {trained_for!r}, the game is {game!r}: make one for this"
+            " game, or load the right weights"
         )
 
 
-def parameters(game, base, given: dict) -> Par:
+def parameters(game, base, changed: dict) -> Par:
     """Return the settings of a search for kernels; ValueError if one does not go with the game."""
     check_base(base, game)
-    external = not isinstance(base, Network) or base.per_action  # kernels look up V only
-    if game.players == 2 and (fault := not_opposite(game)):
-        raise _not_for_a_base(fault)
-    own, total = {**game.search_settings, **given}, 0.0
-    for name in own:
+    if game.players == 2:
+        fault = not_opposite(game)
+        if fault:
+            raise _not_for_a_base(fault)
+    is_external = not isinstance(base, Network) or base.per_action  # kernels look up V only
+    settings = {**game.search_settings, **changed}
+    for name in settings:
         if name not in SETTINGS:
             raise ValueError(f"a search has no setting {name!r}; there are {', '.join(SETTINGS)}")
-    if own.get("scale") is None:
-        own["scale"] = 1.0 / max(map(abs, game.score_range))
+    if settings.get("scale") is None:
+        low, high = game.score_range
+        settings["scale"] = 1.0 / max(abs(low), abs(high))
+    total = 0.0
     if game.players > 2:
-        total = number("scale", own["scale"], LEAST, MOST) * mean_total(game)
-        own.setdefault("unvisited", total / game.players)  # a fair share: 0 may be a lost game
-        if external and own.get("others") != "share":
-            raise ValueError(
-                f"others='next' asks a network what the next moves are worth for {game.players}"
-                f" players, and {base!r} is none: take others='share'"
-            )
-    for name, (default, check, *limits) in SETTINGS.items():
-        own[name] = check(name, own.get(name, default), *limits)
-        if check is one_of:
-            own[name] = limits[0].index(own[name])
-    has_v = callable(getattr(base, "value", None)) and not getattr(base, "per_action", False)
-    if own["leaf_value"] == STATE and not has_v:
-        raise ValueError(
-            f"leaf_value='state' asks for value(state, player), which {base!r} does not give: take"
-            " leaf_value='best action'"
-        )
-    if own["chance"] == ENUMERATED and game.rules.outcome == 0:
+        total = number("scale", settings["scale"], LEAST, MOST) * mean_total(game)
+        settings.setdefault("unvisited", total / game.players)  # 0 may be the score of a loss
+        if is_external:
+            _need_others_shared(game, base, settings)
+    values = _checked(settings)
+    if values["leaf_value"] == STATE:
+        _need_state_values(base)
+    if values["chance"] == ENUMERATED and game.rules.outcome == 0:
         raise ValueError(
             f"chance='enumerated' needs the rules outcomes and outcome, which {game.name} lacks: "
             "take chance='drawn'"
         )
-    own["pass_nodes"] &= game.players == 2
-    return Par(**own, external=external, total=total)
+    if game.players != 2:
+        values["pass_nodes"] = False
+    return Par(**values, external=is_external, total=total)
+
+
+def _checked(settings) -> dict:
+    """Return all settings with their defaults, words as their numbers; ValueError for bad ones."""
+    values = {}
+    for name, (default, check, *arguments) in SETTINGS.items():
+        value = check(name, settings.get(name, default), *arguments)
+        if check is one_of:
+            (words,) = arguments
+            value = words.index(value)
+        values[name] = value
+    return values
+
+
+def _need_others_shared(game, base, settings) -> None:
+    """Raise ValueError unless three or more players share the rest, where no network is asked."""
+    if settings.get("others") != "share":
+        raise ValueError(
+            f"others='next' asks a network what the next moves are worth for {game.players}"
+            f" players, and {base!r} is none: take others='share'"
+        )
+
+
+def _need_state_values(base) -> None:
+    """Raise ValueError if an agent does not say what an afterstate is worth."""
+    has_value = callable(getattr(base, "value", None))
+    if not has_value or getattr(base, "per_action", False):
+        raise ValueError(
+            f"leaf_value='state' asks for value(state, player), which {base!r} does not give: take"
+            " leaf_value='best action'"
+        )
 
 
 def _not_for_a_base(fault) -> ValueError:
-    what = "a wrapped agent takes the other player's value for the opposite of its own"
-    return ValueError(f"{what}, but {fault}: {LESS}")
+    assumption = "a wrapped agent takes the other player's value for the opposite of its own"
+    return ValueError(f"{assumption}, but {fault}: {LESS}")
 
 
 class Found(NamedTuple):
-    """What a search has found; one row for each legal action, as ``game.legal`` orders them."""
+    """The result of a search: a row for each legal action, in the order of ``game.legal``."""
 
     actions: np.ndarray  # int32 [num_legal]
     visits: np.ndarray  # int64 [num_legal]
@@ -634,43 +667,61 @@ class Found(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One action of a principal variation, with its value for the player who chooses it."""
+    """One action of a principal variation."""
 
     action: int
     visits: int
-    value: float
+    value: float  # mean value for the player who chooses the action
 
 
 class Search(PerThread):
-    """A tree around one base agent: plant it, run it, follow the moves; in each thread another one.
+    """A tree around one base agent: plant it, run it, follow the moves. Each thread has its own.
 
-    Two players must have opposite rewards. `base`, a Network, an object with
-    ``action_values(state)``, or a function ``state -> values``, gives r + gamma V of every legal
-    action for the player to move, float64[num_legal], in units of its ``reward_unit``, if it has
-    one. Kernels read a network of V themselves; anything else is called from Python, once for every
-    leaf. `iterations` is the first size of `tree`, which grows; `settings` are in ``SETTINGS``.
+    Parameters
+    ----------
+    game : Game
+        With two players, their rewards must be opposite.
+    base : Network, object with ``action_values(state)``, or function ``state -> values``
+        It gives r + gamma V of every legal action for the player to move, float64 [num_legal], in
+        units of its ``reward_unit`` if it has one. Kernels look up a network of V by themselves;
+        anything else is called from Python once for every leaf.
+    iterations : int
+        The first size of the tree, which grows.
+    settings
+        Those of ``SETTINGS``; ValueError if one does not go with the game or the agent.
     """
 
     def __init__(self, game, base, iterations=1000, **settings):
-        self.game, self.base = check_game(game, "a search"), base
+        self.game = check_game(game, "a search")
+        self.base = base
         self.par = parameters(game, base, settings)
         self._unit = getattr(base, "reward_unit", 1.0)
-        # kernels take the arrays of some network even if they ask a Python function instead
+        # Kernels take the arrays of some network even if a Python function gives the values.
         self._net = Network(game, [[0]]).arrays if self.par.external else base.arrays
-        sizes = {"features": len(self._net.offset), "weights": self._net.weights.dtype}
-        sizes |= {"rows": 2 + game.max_legal, "symmetries": len(game.symmetries)}
-        self._eye = Eye(**calls.allocate(EYE, game, **sizes))
-        self._eye.index[:] = self._net.offset  # the features of an empty board
+        self._eye = self._new_eye()
         nodes = whole("iterations", iterations, 1, MAX_ITERATIONS) + 2
-        sizes = {"nodes": nodes, "slots": 8 * nodes + game.max_legal}
-        self.tree = Tree(**calls.allocate(TREE, game, **sizes))
+        slots = 8 * nodes + game.max_legal
+        self.tree = Tree(**calls.allocate(TREE, game, nodes=nodes, slots=slots))
         self._work = Work(**calls.allocate(WORK, game, path=nodes + 2))
-        self._iterate, self._rng = Linked(iterate, game, slp=False), new_rng(0)
+        self._iterate = Linked(iterate, game, slp=False)
+        self._rng = new_rng(0)
+
+    def _new_eye(self) -> Eye:
+        sizes = {
+            "features": len(self._net.offset),
+            "weights": self._net.weights.dtype,
+            "rows": 2 + self.game.max_legal,
+            "symmetries": len(self.game.symmetries),
+        }
+        eye = Eye(**calls.allocate(EYE, self.game, **sizes))
+        eye.index[:] = self._net.offset  # the features of an empty board
+        return eye
 
     @property
     def nbytes(self) -> int:
         """Bytes of the tree and its working memory, without the network."""
-        return sum(array.nbytes for part in (self.tree, self._work, self._eye) for array in part)
+        arrays = [*self.tree, *self._work, *self._eye]
+        return sum(array.nbytes for array in arrays)
 
     def plant(self, state, seed: int = 0) -> None:
         """Begin a new tree at a state; chance outcomes and random games derive from `seed`."""
@@ -679,15 +730,18 @@ class Search(PerThread):
         plant(self.game.rules, self.tree, self._work, self.par, state)
 
     def follow(self, steps) -> bool:
-        """Keep what is below some (action, next state); return False if there is nothing."""
-        if not self.tree.used[1]:  # nothing was planted
+        """Keep what is below the moves that were played, each an action with the next state.
+
+        Return False if the tree has nothing there.
+        """
+        rules = self.game.rules
+        tree = self.tree
+        if not self._is_planted():
             return False
-        rules, tree, node = self.game.rules, self.tree, ROOT
+        node = ROOT
         for action, state in steps:
             node = find_child(rules, tree, node, action, self.game._state(state))
-            # a pass node is left by its only slot
-            while node != NONE and tree.num_slots[node] and tree.action[tree.first[node]] == PASS:
-                node = tree.node[tree.first[node]]
+            node = self._behind_passes(node)
             if node == NONE:
                 return False
         if tree.first[node] == NONE:
@@ -695,98 +749,150 @@ class Search(PerThread):
         reroot(rules, tree, node, self._work.path_node)
         return True
 
+    def _is_planted(self) -> bool:
+        num_nodes = self.tree.used[1]
+        return num_nodes > 0
+
+    def _behind_passes(self, node) -> int:
+        """Return the first node from `node` on that is no pass node, or NONE."""
+        tree = self.tree
+        while node != NONE and tree.num_slots[node] > 0:
+            slot = tree.first[node]
+            if tree.action[slot] != PASS:
+                break
+            node = tree.node[slot]
+        return node
+
     def run(self, iterations: int) -> Found:
-        """Add iterations to the tree; pieces of 1000 let Ctrl-C through and change no number."""
-        if not self.tree.used[1]:
+        """Add iterations to the tree; after each 1,000 Ctrl-C can interrupt.
+
+        ValueError if no tree was planted, if rewards turn out not to be opposite, or if the agent
+        gives values that are no numbers.
+        """
+        if not self._is_planted():
             raise ValueError(f"this search of {self.game.name} has no tree: call plant(state)")
-        wanted = whole("iterations", iterations, 1, MAX_ITERATIONS)
-        status, progress = READY, self._work.progress
+        iterations = whole("iterations", iterations, 1, MAX_ITERATIONS)
+        progress = self._work.progress
         progress[DONE] = 0
-        while progress[DONE] < wanted or status != READY:
-            goal = min(wanted, int(progress[DONE]) + CHUNK)
-            given = self._net, self._eye, self.tree, self._work, self.par, self._rng
-            status = self._iterate(*given, goal)
+        status = READY
+        while progress[DONE] < iterations or status != READY:
+            goal = min(iterations, int(progress[DONE]) + CHUNK)
+            status = self._iterate(
+                self._net, self._eye, self.tree, self._work, self.par, self._rng, goal
+            )
             if status == MISSING:
                 self._answer()
-            elif status != READY:
+            elif status == FULL:
                 self._grow()
-        if self.game.players == 2 and self.game.spec is None:  # others have been tested
-            scores = self.tree.score[: self.tree.used[1]]
-            apart = np.flatnonzero(abs(scores.sum(axis=1)) > TOLERANCE)
-            if len(apart):
-                where = self.tree.state[apart[0]].tolist()
-                rewards = scores[apart[0]].tolist()
-                raise _not_for_a_base(f"{self.game!r} gives {rewards} at {where}")
-        found = self.found()
-        # what is no number comes back along the path, whatever leaf has it
-        if np.isnan(found.priors).any() or np.isnan(found.values[found.visits > 0]).any():
+        if self.game.players == 2 and self.game.spec is None:  # games of the package are tested
+            self._check_opposite()
+        result = self.found()
+        self._check_numbers(result)
+        return result
+
+    def _check_opposite(self):
+        """Raise ValueError if the scores of two players in some node are not opposite."""
+        scores = self.tree.score[: self.tree.used[1]]
+        nodes = np.flatnonzero(abs(scores.sum(axis=1)) > TOLERANCE)
+        if len(nodes):
+            rewards = scores[nodes[0]].tolist()
+            state = self.tree.state[nodes[0]].tolist()
+            raise _not_for_a_base(f"{self.game!r} gives {rewards} at {state}")
+
+    def _check_numbers(self, result):
+        """Raise ValueError if the agent gave NaN for some leaf."""
+        # NaN at any leaf goes back along the path to the root.
+        if np.isnan(result.priors).any() or np.isnan(result.values[result.visits > 0]).any():
             raise ValueError(
                 f"{self.base!r} has given values that are no numbers, or too large for the scale"
                 f" {self.par.scale:g}: look for NaN in its weights"
             )
-        return found
 
     def _answer(self):
-        """Ask the base agent for the values of a leaf."""
-        state, game = self._work.state.copy(), self.game
-        ask, discount = getattr(self.base, "action_values", None), (self.par.gamma,)
-        if ask is None or self.par.gamma == 1.0:
-            ask, discount = ask or self.base, ()
-        values = np.asarray(ask(state, *discount), np.float64)
-        n = len(game.legal(state))
-        if values.shape != (n,) or not np.isfinite(values).all():
+        """Ask the base agent for the values of the leaf that waits."""
+        game = self.game
+        state = self._work.state.copy()
+        values = np.asarray(self._base_values(state), np.float64)
+        num_legal = len(game.legal(state))
+        if values.shape != (num_legal,) or not np.isfinite(values).all():
             raise ValueError(
-                f"the wrapped agent must give {n} finite values, one for each legal action of "
-                f"{game.render(state)!r}, not {values!r}"
+                f"the wrapped agent must give {num_legal} finite values, one for each legal action"
+                f" of {game.render(state)!r}, not {values!r}"
             )
-        self._work.table[:n] = values / self._unit
+        self._work.table[:num_legal] = values / self._unit
         if self.par.leaf_value == STATE:
             owner = int(made_by(self.tree, self._work, game.player(state)))
             self._work.own[0] = self.base.value(state, owner) / self._unit
         self._work.progress[ANSWERED] = 1
 
+    def _base_values(self, state):
+        """Return r + gamma V of every legal action, as the base agent gives it."""
+        action_values = getattr(self.base, "action_values", None)
+        if action_values is None:
+            return self.base(state)
+        if self.par.gamma == 1.0:  # the method need not take gamma
+            return action_values(state)
+        return action_values(state, self.par.gamma)
+
     def _grow(self):
-        nodes, slots, used = len(self.tree.player), len(self.tree.action), self.tree.used
-        wanted = int(self._work.progress[WANTED])
-        while nodes < used[1] + wanted:
+        """Make room in the tree, and on the path, for the nodes that the kernel asks for."""
+        used_slots, used_nodes = self.tree.used
+        new_nodes = int(self._work.progress[WANTED])
+        nodes = len(self.tree.player)
+        slots = len(self.tree.action)
+        while nodes < used_nodes + new_nodes:
             nodes *= 2
-        while slots < used[0] + wanted * self.game.max_legal:
+        while slots < used_slots + new_nodes * self.game.max_legal:
             slots *= 2
-        # old arrays and new ones, of which each is at least twice as large
+        # The old arrays and the new ones, which are at least twice as large, exist together.
         if slots >= 2**31 or 3 * self.nbytes > memory():
             raise MemoryError(
                 f"{len(self.tree.player):,} nodes of {self.game.name} fill this search tree of"
                 f" {self.nbytes / 2**30:.1f} GiB, and one twice as large has no room: ask for fewer"
                 " iterations, or plant a new tree"
             )
-        smaller = self.tree
-        self.tree = Tree(**calls.allocate(TREE, self.game, nodes=nodes, slots=slots))
-        for new, filled in zip(self.tree, smaller):
-            new[: len(filled)] = filled
-        if nodes + 2 > len(self._work.path_node):
-            path, slots = np.zeros(nodes + 2, np.int32), np.zeros(nodes + 2, np.int32)
-            self._work = self._work._replace(path_node=path, path_slot=slots)
+        larger = Tree(**calls.allocate(TREE, self.game, nodes=nodes, slots=slots))
+        for array, smaller in zip(larger, self.tree):
+            array[: len(smaller)] = smaller
+        self.tree = larger
+        length = nodes + 2
+        if length > len(self._work.path_node):
+            self._work = self._work._replace(
+                path_node=np.zeros(length, np.int32), path_slot=np.zeros(length, np.int32)
+            )
 
     def found(self) -> Found:
         """Return what the tree says about the actions at the root."""
         tree = self.tree
-        block = slice(tree.first[ROOT], tree.first[ROOT] + tree.num_slots[ROOT])
+        first = tree.first[ROOT]
+        block = slice(first, first + tree.num_slots[ROOT])
         visits = tree.visits[block].astype(np.int64)
         values = np.where(visits > 0, tree.mean[block], np.nan) / self.par.scale
         return Found(tree.action[block].copy(), visits, values, tree.prior[block].copy())
 
     def principal_variation(self) -> list[Step]:
         """Return the most visited actions, and next states, from the root on."""
-        tree, node, steps = self.tree, ROOT, []
+        tree = self.tree
+        steps = []
+        node = ROOT
         while node != NONE and tree.total[node] > 0:
-            first, n = tree.first[node], tree.num_slots[node]
-            slot = first + int(np.argmax(tree.visits[first : first + n]))
+            first = tree.first[node]
+            visits = tree.visits[first : first + tree.num_slots[node]]
+            slot = first + int(np.argmax(visits))
             if tree.action[slot] != PASS:
                 value = float(tree.mean[slot] / self.par.scale)
                 steps.append(Step(int(tree.action[slot]), int(tree.visits[slot]), value))
-            following, child = [], tree.node[slot]
-            while child != NONE:
-                following.append(child)
-                child = tree.sibling[child]
-            node = max(following, key=lambda c: (tree.total[c], -c), default=NONE)
+            node = self._most_visited_state(slot)
         return steps
+
+    def _most_visited_state(self, slot) -> int:
+        """Return the node of a slot with most visits, of several the oldest, or NONE."""
+        tree = self.tree
+        child = tree.node[slot]
+        best = child
+        while child != NONE:
+            # the list begins with the newest node
+            if tree.total[child] >= tree.total[best]:
+                best = child
+            child = tree.sibling[child]
+        return best
