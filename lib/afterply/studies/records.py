@@ -146,6 +146,10 @@ class Records:
         """Return the record with this key, or None."""
         return self.by_key.get(key)
 
+    def find_all(self, keys) -> dict:
+        """Return the records that there are of some keys, by key."""
+        return {key: self.by_key[key] for key in keys if key in self.by_key}
+
     def add(self, records: list[dict]) -> None:
         """Append new records, each as a whole line at once."""
         new = [canonical(r) for r in records if r["key"] not in self.by_key]
