@@ -156,6 +156,7 @@ def check_names(learned: dict, job) -> None:
 
 
 def _hint(name, known, job):
+    """Say which name is near to a wrong one, and what its value is; else which names there are."""
     near = difflib.get_close_matches(str(name), known, 1, cutoff=0.7)
     if not near:
         return f"you can set {', '.join(known)}"
@@ -166,6 +167,7 @@ def _hint(name, known, job):
 
 
 def _changed_game(game, settings):
+    """Return a game with some other settings; ValueError if they are none."""
     if settings is None:
         return game
     if not isinstance(settings, dict):
@@ -180,7 +182,8 @@ def _changed_game(game, settings):
 def _all_kept():
     """Return the file of the kept changes, and what it holds by name."""
     file = folder() / "kept.yaml"
-    return file, read_yaml(file) if file.is_file() else {}
+    kept = read_yaml(file) if file.is_file() else {}
+    return file, kept
 
 
 def _kept(name):
@@ -236,7 +239,8 @@ def _train_arm(study, own, number_of_arms):
     evaluations = []
     for run in finished:
         checksum = run.records[run.job.key]["checksum"]
-        evaluations += [(run, key, checksum) for key in run.due]
+        for key in run.due:
+            evaluations.append((run, key, checksum))
     if evaluations and _finals_fit(study, own, len(finished)):
         spread("evaluating", evaluate, evaluations, keep, study.workers, study.dask)
 

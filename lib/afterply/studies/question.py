@@ -452,7 +452,9 @@ def _number_and_cost(study, arm, number, changes):
         num_recorded = sum(run.job.key in run.records for run in recorded)
         num_cheap = int(CHEAP / cost) if cost else 0
         number = max(LEAST, min(num_recorded, num_cheap))
-    return number, number * cost if cost else math.nan
+    if not cost:
+        return number, math.nan
+    return number, number * cost
 
 
 def last_values(table) -> dict:

@@ -173,11 +173,12 @@ class Job:
             content["kind"] = kind
         else:
             content |= self._evaluation(kind, self._description(evaluator))
+        checksum = "" if net is None else net.checksum()
         head = {
             "key": key,
             "arm": self.arm,
             "run": self.run,
-            "checksum": "" if net is None else net.checksum(),
+            "checksum": checksum,
             "cost": {"cpu_seconds": round(seconds, 3)},
             "digest": sources_behind(self.game, self.learner),
         }
@@ -593,6 +594,7 @@ class _Bar(tqdm):
 def _bar(total, label, unit):
     """Return a bar, in a log once a minute, for nothing that is done within two seconds."""
     is_watched = in_notebook() or sys.stdout.isatty()
+    seconds = 0.5 if is_watched else 60.0  # between two states of the bar
     return _Bar(
         total=total,
         desc=label,
@@ -600,7 +602,7 @@ def _bar(total, label, unit):
         unit_scale=unit == "episodes",
         file=sys.stdout,
         delay=2.0,
-        mininterval=0.5 if is_watched else 60.0,
+        mininterval=seconds,
         disable=bool(notebook()),
     )
 
@@ -653,6 +655,7 @@ def _curves_so_far(jobs):
 
 
 def _picture(arm, curves):
+    """Return a figure of one row of some curves."""
     from .reports.figures import learning_curves  # needs an extra
 
     collected = Collected()

@@ -375,13 +375,17 @@ class Study:
         """
         missing_costs = self.missing_costs(run)
         for key in run.expected_keys:
-            kind, name = run.job.what(key)
+            kind = "train"
+            evaluator = ""
+            if key != run.job.key:
+                kind = "eval"
+                _, evaluator = run.job.what(key)
             row = {
                 "study": self.name,
                 "arm": run.job.arm,
                 "run": run.job.run,
-                "kind": "train" if kind == "train" else "eval",
-                "evaluator": "" if kind == "train" else name,
+                "kind": kind,
+                "evaluator": evaluator,
                 "provenance": run.origin(key),
                 "notebook": self.notebook,
             }
@@ -457,6 +461,7 @@ class Study:
         return f"{len(runs)} runs: {counts}"
 
     def _origin(self, run):
+        """Return where a run comes from, or what it lacks, in a word."""
         if run.diverged:
             return "diverged"
         if _lacks_more_than_programs(run):
