@@ -1,9 +1,9 @@
 """What is measured of a trained agent: the contract, and matches against copies of one opponent.
 
 An evaluator is an object, or a plain function with a name, that is called with ``(game, agent,
-seed)`` and returns ``{measure: finite number}``, or rows with columns as in
-`afterply.studies.results`; the same ones in whatever process. The agent is a network or a training
-session, for evaluators that play matches also a player. Besides::
+seed)``. It returns ``{measure: finite number}``, or rows with columns as in
+`afterply.studies.results`, and the same numbers in every process. The agent is a network or a
+training session; evaluators that play matches also take a player. An evaluator may have::
 
     name, version    part of the keys of records; version is raised when the numbers change
     settings         a dictionary, and the dataclass fields: the rest of the keys
@@ -33,10 +33,10 @@ played = partial(matches, strict=True)
 
 
 class Evaluator:
-    """What evaluators share; one is a frozen dataclass with a `name` and the method ``_measure``.
+    """The base of evaluators: frozen dataclasses with a `name` and the method ``_measure``.
 
-    `measures` is the kind of network that it takes (``object``: any with values; None: any agent).
-    Whole numbers are positive, or 0 where that is the default.
+    `measures` is the kind of network that one takes (``object``: any with values; None: any agent).
+    Fields are checked: whole numbers are positive, or also 0 where that is the default.
     """
 
     version = 1
@@ -88,8 +88,8 @@ class Matches(Evaluator):
     """Matches of a trained agent in every seat against copies of one opponent.
 
     Measures are ``win_rate`` in percent and ``score`` in the game's unit, with the opponent.
-    RuntimeError if any match failed: an engine may die in those that it loses, so the rest would
-    say nothing of the whole.
+    RuntimeError if any match failed. An engine may die just in matches that it loses, so the rest
+    would be a biased sample.
 
     Source: [konen2021] Sec. 3.3, Table 1, App. A.6.
     """

@@ -2,20 +2,21 @@
 
 ::
 
-    mine = {"lambda_": 0.5}                                # of the study's first arm
-    mine = {"like": "no-FARL", "alpha": [0.3, 0.1]}        # of another one
+    mine = {"lambda_": 0.5}                                # changes the study's first arm
+    mine = {"like": "no-FARL", "alpha": [0.3, 0.1]}        # changes another arm
     mine = [{"tc": "none"}, {"farl": "first", "runs": 10, "minutes": 10}]
     mine = {"lambda_": 0.5, "name": "half"}                # kept: mine = "half" shows it again
 
-A change names a parameter of the learner; besides, `like` (the arm that it changes), `study` (if a
-notebook has several), `runs`, `minutes` (that it may train), `episodes` (its schedules get shorter
-with it), `game` (settings of the game), `curve` (evaluators) and `name`. All else is as in the
-recorded arm: evaluators, checkpoints, and the schedules of a whole training, so that what two
-minutes reach is compared with the record at the same game. Without `minutes` a run goes on to its
-first point, if that takes longer. Seeds derive from its own name.
+A change names parameters of the learner. It may also name `like` (the arm that it changes), `study`
+(if a notebook has several), `runs`, `minutes` (how long it may train), `episodes` (schedules get
+shorter with them), `game` (settings of the game), `curve` (evaluators) and `name`. All else is as
+in the recorded arm: evaluators, checkpoints, and the schedules of a whole training. So an arm that
+has trained for two minutes is compared with the record after the same number of games. Without
+`minutes` a run goes on to its first point, if that takes longer. Seeds derive from the arm's own
+name.
 
-Records of own arms lie in ``data/mine``, which git ignores; what was begun lies in the cache, and
-the next run of the cells goes on with it.
+Records of own arms lie in ``data/mine``, which git ignores. Unfinished runs lie in the cache, and
+go on when the cells run again.
 """
 
 import dataclasses
@@ -38,9 +39,9 @@ from .runs import Limit, Run, evaluate, live_curve, spread
 from .runs import train as train_run
 from .sources import duration
 
-MINUTES = 2.0  # that all own arms of a notebook train together, unless they say otherwise
-PATIENCE = 5.0  # the same until the first point, where a machine is slow or busy
-TOO_LONG = 15.0  # minutes to the first point, for which one must be asked
+MINUTES = 2.0  # for all own arms of a notebook together, unless they say otherwise
+PATIENCE = 5.0  # the same until the first point, in case the machine is slow or busy
+TOO_LONG = 15.0  # minutes to the first point, which nobody waits for without asking for it
 LEAST_RUNS = 3  # fewer have no interval worth drawing
 # What a change may name besides parameters of the learner.
 WORDS = ("like", "study", "runs", "minutes", "episodes", "game", "curve", "name")
@@ -205,7 +206,7 @@ def _keep(name, change):
 
 
 def _runs_that_fit(study, like, change) -> int:
-    """Return how many whole trainings take so long: at least 3, at most as many as recorded."""
+    """Return how many whole trainings fit: at least 3, at most as many as the recorded arm has."""
     job = study.arms[like][0].job
     seconds_of_run = study.costs(like).until(job, job.episodes)
     if not seconds_of_run:
@@ -299,7 +300,7 @@ def _episode(job) -> int:
 
 
 def table_of(study, own: Own) -> pd.DataFrame:
-    """Return the results of an own arm, as far as all its runs have come, with a column `like`."""
+    """Return the results of an own arm that all its runs have reached, with a column `like`."""
     collected = Collected()
     episodes_of_runs = []
     for run in own.runs:

@@ -1,8 +1,8 @@
-"""Notebooks as their studies are made from them: which there are, their cells and parameters.
+"""The studies that notebooks declare, their cells and their parameters.
 
-A cell with the tag ``parameters`` declares parameters, those with the tag ``arms`` import, set up
-and declare (``Study(...)``, arms, derivations). They ask for no result, so that one knows the
-studies of a notebook, with their records, without running it::
+A cell with the tag ``parameters`` declares parameters; those with the tag ``arms`` import, set up
+and declare (``Study(...)``, arms, derivations). They ask for no result. So the studies of a
+notebook, with their records, are known without running it::
 
     studies_of("20_othello_wrapper")["othello-wrapper"].table()
 """
@@ -43,7 +43,7 @@ def folder() -> Path:
 def find(names=()) -> list[Path]:
     """Return the notebooks in reading order: all of ours, or those that begin with `names`.
 
-    One that somebody saved beside them, as a copy of ours, must be named, and unlike ours.
+    A notebook that somebody saved beside ours is found if `names` name it and none of ours.
     """
     starts = tuple(Path(name).stem for name in names) or ("",)
     notebooks = sorted(folder().glob("[!.]*.ipynb"))

@@ -1,17 +1,17 @@
-"""What a notebook runs with: three profiles, told by what they are for.
+"""What a notebook runs with: three profiles, each for one purpose.
 
 ::
 
     setup = opened("10_tictactoe", profile, mine)      # setup.runs, setup.episodes, ...
     study = Study("tictactoe", setup, paper="konen2021")
 
-recorded  the paper's arms from the records, nothing of them is trained; arms of one's own, `mine`,
-          are trained now and drawn over them
-quick     everything from nothing at reduced scale
-paper     exactly the values of ``data/profiles/paper``, for the commands that publish
+recorded  shows the paper's arms from the records; trains only arms of one's own, `mine`, and draws
+          them beside the recorded ones
+quick     trains everything from nothing at a reduced scale
+paper     has exactly the values of ``data/profiles/paper``, for the commands that publish
 
-``data/profiles/<quick or paper>/<notebook>.yaml`` states all values. That of the paper states as
-well, under `keys`, a digest of what each study declares (:meth:`Study.declared`).
+``data/profiles/<quick or paper>/<notebook>.yaml`` states all values. The file of the profile paper
+also states, under `keys`, a digest of what each study declares (:meth:`Study.declared`).
 """
 
 import ast
@@ -33,10 +33,10 @@ REMEDY = 'set profile = "recorded" and say what you change, as in mine = {"alpha
 
 
 class Setup(SimpleNamespace):
-    """The profile of a notebook, `profile`; arms of one's own, `mine`; the profile's values.
+    """What a notebook runs with: a `profile`, arms of one's own, `mine`, and the profile's values.
 
-    `keys` are the digests of what its studies must declare (None: a study of no such notebook), and
-    `studies` those declared so far.
+    `keys` are the digests of what its studies must declare (None if no file states them), and
+    `studies` are those declared so far.
     """
 
     def __init__(self, profile, mine=(), keys=None, **values):
@@ -51,10 +51,10 @@ def opened(name: str, profile: str = RECORDED, mine=None) -> Setup:
     name : str
         Of the notebook, and of its files in ``data/profiles``.
     profile : str
-        One of `PROFILES`. For "recorded" the environment variable AFTERPLY_PROFILE may say quick,
-        as the tests of the notebooks do.
+        One of `PROFILES`. The environment variable AFTERPLY_PROFILE may turn "recorded" into
+        "quick", as the tests of the notebooks do.
     mine : dict, or a list of dicts and names
-        Changes of a recorded arm, see `afterply.studies.explore`.
+        Changes of a recorded arm; see `afterply.studies.explore`.
 
     Raises
     ------
@@ -105,9 +105,9 @@ def values_of(name: str, folder: str) -> dict:
 
 
 def changes_of(mine) -> list:
-    """Return what each own arm changes, a dictionary, or the name under which it was kept.
+    """Return what each own arm changes, or the name under which the change was kept.
 
-    A text is read as YAML, as ``papermill -p`` gives it.
+    ``papermill -p`` gives a text, which is read as YAML.
     """
     changes = mine
     if isinstance(mine, str) and mine.lstrip()[:1] in ("", "{", "["):
@@ -186,9 +186,9 @@ def _fits(value, declared) -> bool:
 
 
 def check_values(known: dict, given: dict, place: str, everything=False) -> dict:
-    """Return `given` if its names and types are `known`, and `everything` is there if asked.
+    """Return the `given` values if names and types are those of the `known` ones; else ValueError.
 
-    Where something empty is declared any value may stand.
+    With `everything` no known value may be missing. `place` is where the values stand, for errors.
     """
     for name, value in given.items():
         if name not in known:

@@ -6,8 +6,8 @@
     again("connect4/FARL")        # every run of the arm
     variant("connect4/FARL", distinct_symmetries=False)    # what if this were otherwise?
 
-Nothing is recorded, and what the cache holds of recorded runs stays as it is. What was stopped goes
-on at the next call.
+Nothing is recorded, and the cache of the recorded runs stays as it is. A call that was stopped goes
+on where it was with the next one.
 """
 
 import copy
@@ -31,14 +31,14 @@ from .runs import Run, lacking_program, where_to_work, work
 from .sources import duration
 
 CHEAP = 300.0  # CPU seconds up to which a variant has as many runs as its arm, at least LEAST
-LEAST = 3  # runs, of which a verdict can be asked
-APART = "again"  # the folder of the cache for runs that are nobody's record
+LEAST = 3  # runs, fewer have no verdict
+APART = "again"  # the folder of the cache for runs that no record describes
 NEW = "new"  # the arm of runs with fresh seeds
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What came out: in words, as a figure with its numbers, and as a table of verdicts."""
+    """A result in words, as a figure with its numbers, and as a table of verdicts."""
 
     text: str
     differs: bool = False  # from the records

@@ -14,12 +14,12 @@ The columns of a row stand in `rows`, its value at each episode in `values`; see
 evaluator with their versions, parameters, and the seed path (study, arm, run). An evaluation has a
 key of its own, so a corrected opponent never touches a training.
 
-Each line ends with the checksum of its text, so that no edited digit is believed. A record is
-appended as one whole line; what a killed process left half written is dropped on reading.
+Each line ends with the checksum of its text, so that an edited digit is noticed. A record is
+appended as one whole line; a line that a killed process left half written is dropped on reading.
 
-A record says by which sources it was made (`digest`; none in those made before records said it).
-One that was made again with the same checksum and results says that, too: ``"confirmed":
-{"digest": ..., "date": ...}``.
+A record says by which sources it was made (`digest`; the oldest records have none). One that was
+made again with the same checksum and results says by which sources: ``"confirmed": {"digest": ...,
+"date": ...}``.
 """
 
 import contextlib
@@ -79,9 +79,9 @@ def key_of(content: dict) -> str:
 def frozen() -> dict:
     """Return what keys leave out, since the first records had it so: defaults and contents.
 
-    ``keys.json`` never changes, whatever learners and files do: by learner and version the default
-    of each parameter, and by name the digest of each content. A parameter that joins later gets its
-    neutral value there. What is not in it stands in the keys.
+    ``keys.json`` holds the default of each parameter by learner and version, and the digest of each
+    content by name. No entry ever changes, whatever learners and files do. A parameter that joins
+    later gets its neutral value there. What is not in it stands in the keys.
     """
     return read_json(Path(__file__).with_name("keys.json"))
 
@@ -388,8 +388,8 @@ def _cpu_model():
 def provenance() -> dict:
     """Return where and with what records are made: commit, date, machine, versions.
 
-    The commit is that of the package's own repository; one that is installed within a repository
-    of something else has none. What was really run is told by the digest of a record's sources.
+    The commit is that of the package's own repository. A package that is installed within another
+    repository has none. The digest of a record's sources says what was really run.
     """
     revision = None
     is_dirty = None

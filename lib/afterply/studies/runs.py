@@ -1,11 +1,11 @@
 """Runs: their keys, training in small steps, checkpoints and evaluations; alone or side by side.
 
-A run is killed at any time without harm: its checkpoint (weights, random generator, counters,
+A run can be killed at any time without harm. Its checkpoint (weights, random generator, counters,
 partial curve) is replaced as a whole every half minute, and training goes on from it as if nothing
 had happened. The last checkpoint holds the final weights.
 
 Runs train in this process, in worker processes, or on a Dask cluster. A person who watches in a
-notebook sees a learning curve that grows: a thread draws anew what is in the checkpoints.
+notebook sees a learning curve grow: a thread draws again and again what the checkpoints hold.
 """
 
 import contextlib
@@ -51,9 +51,9 @@ CHECKPOINT_RATIO = 20  # ... and this multiple of the time it takes to write one
 CHUNK_SECONDS = 0.25  # Ctrl-C and progress come between two chunks
 DASK_TIMEOUT = "20s"  # to wait for a scheduler ...
 WORKERS_SECONDS = 60  # ... and for its first worker
-NETWORKS_KEPT = 25  # in the cache, of the first runs of an arm; of others once nothing is due
+NETWORKS_KEPT = 25  # of the first runs of an arm; others leave the cache once nothing is due
 TOGETHER = 50  # runs that are trained before they are evaluated
-HEAVY_BYTES = 2 * 2**30  # memory that a worker needs for an evaluator that says it is heavy
+HEAVY_BYTES = 2 * 2**30  # memory that a worker needs for a heavy evaluator
 REDRAW = 4.0  # seconds between two looks for more points of the curve
 
 _compiled = set()  # learners and games whose kernels this process has
@@ -145,7 +145,7 @@ class Job:
 
     @functools.cached_property
     def lacking(self) -> dict:
-        """What its evaluations need and do not find here, with the remedy, by key."""
+        """What evaluations need and do not find here, with the remedy, by their keys."""
         remedies = {}
         for key, (_, evaluator) in self.evaluations.items():
             remedy = lacking_program(evaluator)
@@ -155,7 +155,7 @@ class Job:
 
     @property
     def checkpoint(self) -> Path:
-        """File of the checkpoint, in the end of the final weights."""
+        """File of the checkpoint, which holds the final weights in the end."""
         return self.cache / self.study / f"{self.key}.npz"
 
     def session(self):
@@ -193,7 +193,7 @@ def lacking_program(evaluator) -> str:
 
 @dataclass(eq=False)
 class Run:
-    """A job, the records of it that count, by key, and which of them were made here."""
+    """A job, its records by key, and the keys of those that were made here."""
 
     job: Job
     records: dict
@@ -201,7 +201,7 @@ class Run:
 
     @property
     def diverged(self) -> str:
-        """What a training says that ended without finite weights; "" of others."""
+        """Why the training ended without finite weights; "" if it did not."""
         return self.records.get(self.job.key, {}).get("diverged", "")
 
     @property
@@ -238,7 +238,7 @@ class Limit(NamedTuple):
     until_first: float = 0.0
 
     def is_over(self, seconds: float, episode: int) -> bool:
-        """Return whether a run must stop that is at an episode after some seconds."""
+        """Return whether a run must stop that has reached an episode after some seconds."""
         allowed = max(self.until_first, self.seconds) if episode < self.first else self.seconds
         return seconds >= allowed
 
@@ -246,8 +246,9 @@ class Limit(NamedTuple):
 def train(job: Job, curve, limit: Limit = Limit(), report=None) -> list[dict]:
     """Train a run to its end, from its checkpoint if there is one; return its records.
 
-    If its time is over before, it is left at its checkpoint, and there are no records yet. `curve`
-    holds the keys of the curves to measure; ``report(episodes)`` is called after each chunk.
+    If its time is over before its end, it stays at its checkpoint, and there are no records yet.
+    `curve` holds the keys of the curves to measure; ``report(episodes)`` is called after each chunk
+    with the episodes that it trained.
     """
     training = {
         "learner": identity(job.learner),
@@ -411,7 +412,7 @@ def _cpu_seconds():
 
 
 def evaluate(job: Job, key: str, checksum: str) -> list[dict]:
-    """Return the record of a final evaluation of a run, by the cache or a new training."""
+    """Return the record of a final evaluation; a network that is not cached is trained again."""
     net = final_net(job, checksum)
     if net is None:
         net = trained_net(job)
@@ -592,7 +593,7 @@ class _Bar(tqdm):
 
 
 def _bar(total, label, unit):
-    """Return a bar, in a log once a minute, for nothing that is done within two seconds."""
+    """Return a progress bar; in a log it shows once a minute, and nothing before two seconds."""
     is_watched = in_notebook() or sys.stdout.isatty()
     seconds = 0.5 if is_watched else 60.0  # between two states of the bar
     return _Bar(
@@ -609,7 +610,7 @@ def _bar(total, label, unit):
 
 @contextlib.contextmanager
 def live_curve(jobs):
-    """Show the curve of the first arm of some jobs while they train, to a person in a notebook."""
+    """Show the curve of the first of some arms while it trains, to a person in a notebook."""
     if not jobs or not in_notebook():
         yield
         return

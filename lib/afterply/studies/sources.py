@@ -1,4 +1,4 @@
-"""What the studies left behind, as the report reads it, and what is missing of it."""
+"""The runs of the studies as the report reads them: where they come from, what is missing."""
 
 import math
 import re
@@ -23,7 +23,7 @@ UNITS = [  # of durations: name, seconds, and from how many seconds on it is use
     ("min", 60, 60),
     ("s", 1, 0),
 ]
-EDAX = "Edax"  # an opponent that comes from elsewhere; without it its matches have no cost
+EDAX = "Edax"  # an opponent that is installed apart; the cost of its matches is not known here
 
 
 class Notebook(NamedTuple):
@@ -57,7 +57,7 @@ def notebooks(directory):
 
 
 def provenance(rows, every_kind=False):
-    """Return where an arm's trainings (or all its rows) come from: "24 recorded, 1 missing"."""
+    """Return where trainings, or rows of every kind, come from: "24 recorded, 1 missing"."""
     trainings = rows[rows["kind"] == "train"]
     counted = rows if every_kind or trainings.empty else trainings
     counts = count(counted["provenance"], PROVENANCES)

@@ -60,19 +60,27 @@ class Study:
     Parameters
     ----------
     name : str
-        In the claims and of files.
+        The name of the study in claims, and of its files.
     profile : str or Setup
-        What :func:`afterply.studies.opened` returns for a notebook, or a name. The records of the
-        profile "quick" are those of the present sources alone, in ``reports/quick/records``; any
-        other uses ``data/records``, and "recorded" trains nothing but arms of one's own.
+        What :func:`afterply.studies.opened` returns for a notebook, or a name. The profile "quick"
+        keeps records of the present sources alone, in ``reports/quick/records``; all others use
+        ``data/records``. The profile "recorded" trains nothing but arms of one's own.
     params : dict, optional
-        Defaults for every arm: ``runs``, ``episodes``, ``eval_every`` and parameters of the
-        learner; by default the first three of the setup. From ``globals()`` only these are taken.
+        Defaults for every arm: ``runs``, ``episodes``, ``eval_every`` and parameters of the learner
+        (default: the first three, as the setup has them). Of ``globals()`` only these three count.
     paper : str, optional
         Key of the paper whose claims the study tests.
-    workers, dask : int and str, optional
-        Processes (default: WORKERS, else all CPUs), and the address of a Dask scheduler (default:
-        DASK); the results do not depend on them.
+    workers : int, optional
+        Number of processes (default: the environment variable WORKERS, else all CPUs). Results do
+        not depend on it.
+    dask : str, optional
+        Address of a Dask scheduler (default: the environment variable DASK). Results do not depend
+        on it.
+
+    Raises
+    ------
+    ValueError
+        If the name or the profile cannot be the name of a file.
     """
 
     def __init__(self, name, profile="quick", params=None, *, paper=None, workers=None, dask=None):
@@ -93,7 +101,7 @@ class Study:
         self.records = Records(self._folder_of_records() / f"{name}.jsonl")
         self.arms: dict[str, list[Run]] = {}
         self.derivations = defaultdict(list)
-        # what sentences rest on: a function of the table, which returns name -> (word, *numbers)
+        # What sentences rest on: a function of the table that returns name -> (word, *numbers).
         self.cells = lambda table: {}
         self._planned = {}  # runs that an arm will have
         self._done = set()  # arms whose runs have been loaded or made
@@ -128,19 +136,24 @@ class Study:
         ----------
         learner : module
             With NAME, VERSION, PARAMETERS, DEFAULTS and Session.
-        curve, final : evaluators ``(game, net, seed) -> {measure: value}`` or rows
-            Measured during training, and once at its end.
+        curve, final : evaluators
+            What measures the agent during training, and once at its end. An evaluator is called as
+            ``(game, net, seed)`` and returns ``{measure: value}`` or rows.
         seeded_as : str, optional
-            The name from which random numbers derive (default: `name`); an arm that gets another
-            name keeps its numbers by it.
+            The name from which random numbers derive (default: `name`). An arm that is renamed
+            keeps its numbers if this is its old name.
         planned : int, optional
-            The runs that there will be, if there are fewer yet since they need others first.
+            How many runs there will be, if some cannot be declared before others are made.
         **settings
-            ``runs`` and ``episodes``, at least 1, ``eval_every``, the episodes between two points
-            of the curve (default: one point, at the end), and parameters of the learner; the
-            study's `params` hold their defaults. An unknown one, or a value out of range, raises
-            ValueError. Unlike a session, an arm that is recorded takes nothing from the game:
-            pass ``**game.settings`` for the settings that the game recommends.
+            ``runs`` and ``episodes``, at least 1; ``eval_every``, the episodes between two points
+            of the curve (default: one point, at the end); and parameters of the learner. The
+            study's `params` hold their defaults. Unlike a session, an arm takes nothing from the
+            game: pass ``**game.settings`` for the settings that the game recommends.
+
+        Raises
+        ------
+        ValueError
+            If a setting is unknown or out of range.
         """
         settings = self._with_defaults(settings)
         runs = whole("runs", settings.pop("runs", None))
@@ -187,21 +200,21 @@ class Study:
         """Add results that follow from the others of each run, as those of its last episode.
 
         The function is called with the rows of each run (episode, measure, columns, value), and
-        returns ``{measure: value}`` or rows as an evaluator does. Without `curve` the table holds
-        the last point of each curve alone, for an arm of many runs.
+        returns ``{measure: value}`` or rows, as an evaluator does. Without `curve` the table holds
+        only the last point of each curve, which suits an arm of many runs.
         """
         self.derivations[arm].append((function, curve))
         self._forget_results(arm)
 
     def declared(self) -> str:
-        """Return a digest of all that is declared: arms, numbers of runs, keys of their first."""
+        """Return a digest of all that is declared: arms, their numbers of runs, and keys."""
         declared_arms = {}
         for arm, runs in self.arms.items():
             declared_arms[arm] = [self._planned[arm], *runs[0].job.keys]
         return key_of(declared_arms)
 
     def check_declared(self) -> None:
-        """Raise ValueError if the profile paper declares anything but what its file states."""
+        """Raise ValueError unless the profile paper declares exactly what its file states."""
         if self.setup.profile != PAPER or self.setup.keys is None:
             return
         if self.declared() == self.setup.keys.get(self.name):
@@ -236,7 +249,7 @@ class Study:
     # Runs
 
     def run(self, arms=None) -> None:
-        """Make the runs of arms (default: all) that have no record; a page only reads records."""
+        """Make the runs of some arms (default: all) that have no record, if the study computes."""
         self.check_declared()
         names = self.arms if arms is None else arms
         new_arms = [name for name in names if name not in self._done]
@@ -246,7 +259,7 @@ class Study:
             if self.computes:
                 self.make(runs, may_write)
             self._done.add(name)
-        if new_arms and self._done.issuperset(self.arms):  # a line for all arms, not for each
+        if new_arms and self._done.issuperset(self.arms):  # one line for all arms
             print(f"{self.name}: {self._summary()}.")
 
     def make(self, runs, may_write=True) -> None:
@@ -260,7 +273,7 @@ class Study:
         work(runs, keep, self.workers, self.dask)
 
     def check_sources(self, runs) -> bool:
-        """Forget records that do not fit the versions; return whether new ones may be written.
+        """Drop records that do not fit the versions; return whether new ones may be written.
 
         Golden runs decide, unless no run is due and the record file states the present sources.
         """
@@ -402,9 +415,9 @@ class Study:
             yield row
 
     def missing_costs(self, run) -> dict:
-        """Return the CPU seconds of what has no record of a run, by key; nan if unknown.
+        """Return the CPU seconds of what a run has no record of, by key; nan if unknown.
 
-        Without the cache: the first of its missing evaluations has to train it again.
+        The cache does not count: the first of the missing evaluations has to train the run again.
         """
         missing = _missing(run)
         costs = {key: self._estimated_cost(run.job, key) for key in missing}
@@ -415,7 +428,7 @@ class Study:
         return costs
 
     def missing_cost(self, run) -> float:
-        """Return the CPU seconds of what is due of a run, as far as known; nan if nothing is."""
+        """Return the CPU seconds of what is due of a run, as far as known; nan if none is known."""
         costs = [cost for key, cost in self.missing_costs(run).items() if key in run.due]
         known = [cost for cost in costs if not math.isnan(cost)]
         if costs and not known:

@@ -42,8 +42,8 @@ class Sweep:
     def curves(self, measure: str | None = None, **selected):
         """Draw a result (default: the first) of all combinations, or of some.
 
-        selected: parameters that vary, with a value each, and columns that tell the result, as for
-        :func:`afterply.studies.results.select`; the first one of the measure by default.
+        selected: parameters that vary, with a value each, and columns that select the result, as
+        for :func:`afterply.studies.results.select` (default: the first result of the measure).
         """
         from .reports.figures import learning_curves  # needs an extra
 
@@ -89,8 +89,7 @@ def sweep(
 ) -> Sweep:
     """Train with every combination of the parameters whose values are listed, and measure.
 
-    All others are as of ``learner.Session(game)``: the game's usual ones, or the learner's.
-    ValueError if a parameter is unknown, out of its range, or without values.
+    All others are as in ``learner.Session(game)``: the game's settings, or the learner's defaults.
 
     Parameters
     ----------
@@ -100,18 +99,24 @@ def sweep(
     seeds : int
         Independent trainings of each combination.
     episodes, eval_every : int
-        Length of a training (default: as usual, too), and episodes between two points of its curve
-        (default: a tenth).
+        Length of a training (default: as in ``learner.Session(game)``, too), and episodes between
+        two points of its curve (default: a tenth of the length).
     evaluate : evaluator, or a list of them
         Default: matches with random players; in a game for one player, its mean score.
     name : str
-        What ``data/cache/sweeps/<name>.<hash of the sources>.jsonl`` holds is not trained again,
-        and what Ctrl-C broke off goes on. Default: named after game and learner.
+        Of the file of records, ``data/cache/sweeps/<name>.<hash of the sources>.jsonl`` (default:
+        named after game and learner). Runs that it holds are not trained again, and those that
+        Ctrl-C broke off go on.
     workers, dask
         As for :class:`Study`.
     **parameters
-        The learner's own. A list holds the values to try, so that one value which is a list itself
-        is written ``alpha=[[1.0, 0.1]]``.
+        Parameters of the learner. A list holds the values to try, so one value that is itself a
+        list is written ``alpha=[[1.0, 0.1]]``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is unknown, out of its range, or has no values.
     """
     check_game(game, "a sweep")
     combinations = _combinations(parameters)
