@@ -156,7 +156,7 @@ class Study:
             If a setting is unknown or out of range.
         """
         settings = self._with_defaults(settings)
-        runs = whole("runs", settings.pop("runs", None))
+        num_runs = whole("runs", settings.pop("runs", None))
         episodes = whole("episodes", settings.pop("episodes", None))
         eval_every = settings.pop("eval_every", None)
         if eval_every is None:
@@ -175,11 +175,12 @@ class Study:
             final=tuple(map(as_evaluator, final)),
             cache=self.cache,
         )
-        self.arms[name] = []
-        for number in range(runs):
+        runs = []
+        for number in range(num_runs):
             numbered = dataclasses.replace(job, run=number)
-            self.arms[name].append(Run(numbered, self.records.find_all(numbered.keys)))
-        self._planned[name] = planned or runs
+            runs.append(Run(numbered, self.records.find_all(numbered.keys)))
+        self.arms[name] = runs
+        self._planned[name] = planned or num_runs
         self._forget_results(name)
         self.derivations.pop(name, None)
         self._done.discard(name)
@@ -228,19 +229,27 @@ class Study:
 
     def edited(self, arm) -> str:
         """Say how an arm without records differs from the recorded one of its name; "" if not."""
-        run = self.arms[arm][0]
-        if run.job.key in run.records:
+        first = self.arms[arm][0]
+        job = first.job
+        if job.key in first.records:
             return ""
+        record = self._training_recorded_as(arm, job.run)
+        if record is None:
+            return ""
+        recorded = record["parameters"] | {"episodes": record["episodes"]}
+        declared = job.parameters | {"episodes": job.episodes}
+        changes = []
+        for name, value in declared.items():
+            if recorded.get(name) != value:
+                changes.append(f"{name}={value!r}")
+        return f"{arm}: no records with {', '.join(changes) or 'this game'}"
+
+    def _training_recorded_as(self, arm, number):
+        """Return the first recorded training of an arm's name and a run's number, or None."""
         for record in self.records.by_key.values():
-            if record["kind"] == "train" and (record["arm"], record["run"]) == (arm, run.job.run):
-                recorded = record["parameters"] | {"episodes": record["episodes"]}
-                declared = run.job.parameters | {"episodes": run.job.episodes}
-                changes = []
-                for name, value in declared.items():
-                    if recorded.get(name) != value:
-                        changes.append(f"{name}={value!r}")
-                return f"{arm}: no records with {', '.join(changes) or 'this game'}"
-        return ""
+            if record["kind"] == "train" and (record["arm"], record["run"]) == (arm, number):
+                return record
+        return None
 
     def _edited_arms(self):
         """Return how each edited arm differs from the recorded one of its name."""
