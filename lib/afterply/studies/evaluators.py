@@ -1,9 +1,9 @@
 """What is measured of a trained agent: the contract, and matches against copies of one opponent.
 
 An evaluator is an object, or a plain function with a name, that is called with ``(game, agent,
-seed)`` and returns ``{measure: finite number}``, or rows with columns as in
-`afterply.studies.results`; the same ones in whatever process. The agent is a network or a training
-session, for evaluators that play matches also a player. Besides::
+seed)``. It returns ``{measure: finite number}``, or rows with columns as in
+`afterply.studies.results`, and the same numbers in every process. The agent is a network or a
+training session; evaluators that play matches also take a player. An evaluator may have::
 
     name, version    part of the keys of records; version is raised when the numbers change
     settings         a dictionary, and the dataclass fields: the rest of the keys
@@ -33,32 +33,23 @@ played = partial(matches, strict=True)
 
 
 class Evaluator:
-    """What evaluators share; one is a frozen dataclass with a `name` and the method ``_measure``.
+    """The base of evaluators: frozen dataclasses with a `name` and the method ``_measure``.
 
-    `measures` is the kind of network that it takes (``object``: any with values; None: any agent).
-    Whole numbers are positive, or 0 where that is the default.
+    `measures` is the kind of network that one takes (``object``: any with values; None: any agent).
+    Fields are checked: whole numbers are positive, or also 0 where that is the default.
     """
 
-    version, heavy, needs, settings = 1, False, "", {}
+    version = 1
+    heavy = False
+    needs = ""
+    settings = {}
     measures = None
 
     def __post_init__(self):
-        for name, kind, usual in ((f.name, f.type, f.default) for f in fields(self)):
-            least = int(0 not in (usual if isinstance(usual, tuple) else [usual]))
-            value = getattr(self, name)
-            if kind is int:
-                value = whole(name, value, least)
-            elif kind is float:
-                number(name, value)
-            elif kind is bool:
-                boolean(name, value)
-            elif get_origin(kind) is Literal:
-                one_of(name, value, get_args(kind))
-            elif kind == tuple[int, ...]:
-                if not isinstance(value, tuple):
-                    raise ValueError(f"{name} must be a tuple of numbers, not {value!r}")
-                value = tuple(whole(name, one, least) for one in value)
-            object.__setattr__(self, name, plain(value))  # keys of records know no types of numpy
+        for declared in fields(self):
+            value = _checked(declared, getattr(self, declared.name))
+            # Plain, since keys of records know no types of numpy.
+            object.__setattr__(self, declared.name, plain(value))
 
     def reads(self, game) -> tuple:
         """Return the published files, as in ``models/hex.npz``, on which its numbers depend."""
@@ -66,8 +57,30 @@ class Evaluator:
 
     def __call__(self, game, agent, seed: int = 0) -> list[dict]:
         """Return rows: dictionaries of measure, value and further columns."""
-        kind = self.measures
-        return self._measure(game, network_for(game, agent, kind) if kind else agent, seed)
+        if self.measures:
+            agent = network_for(game, agent, self.measures)
+        return self._measure(game, agent, seed)
+
+
+def _checked(declared, value):
+    """Return the value of a field of a dataclass if it is of its declared type."""
+    name = declared.name
+    kind = declared.type
+    defaults = declared.default if isinstance(declared.default, tuple) else [declared.default]
+    least = 0 if 0 in defaults else 1
+    if kind is int:
+        return whole(name, value, least)
+    if kind == tuple[int, ...]:
+        if not isinstance(value, tuple):
+            raise ValueError(f"{name} must be a tuple of numbers, not {value!r}")
+        return tuple(whole(name, one, least) for one in value)
+    if kind is float:
+        number(name, value)
+    elif kind is bool:
+        boolean(name, value)
+    elif get_origin(kind) is Literal:
+        one_of(name, value, get_args(kind))
+    return value
 
 
 @dataclass(frozen=True)
@@ -75,8 +88,8 @@ class Matches(Evaluator):
     """Matches of a trained agent in every seat against copies of one opponent.
 
     Measures are ``win_rate`` in percent and ``score`` in the game's unit, with the opponent.
-    RuntimeError if any match failed: an engine may die in those that it loses, so the rest would
-    say nothing of the whole.
+    RuntimeError if any match failed. An engine may die just in matches that it loses, so the rest
+    would be a biased sample.
 
     Source: [konen2021] Sec. 3.3, Table 1, App. A.6.
     """
@@ -94,11 +107,12 @@ class Matches(Evaluator):
         super().__post_init__()
         if not callable(self.opponent):
             raise ValueError(f"opponent must make a player when called, not {self.opponent!r}")
-        starts, metrics = self.starts, self.metrics
-        if not isinstance(starts, tuple) or len(starts) != 2 or starts[0] not in STARTS:
-            raise ValueError(f"starts must be ({' or '.join(STARTS)}, number), not {starts!r}")
-        if set(metrics) - {"win_rate", "score"} or not metrics:
-            raise ValueError(f"metrics must be of win_rate and score, not {metrics!r}")
+        is_pair = isinstance(self.starts, tuple) and len(self.starts) == 2
+        if not is_pair or self.starts[0] not in STARTS:
+            schemes = " or ".join(STARTS)
+            raise ValueError(f"starts must be ({schemes}, number), not {self.starts!r}")
+        if not self.metrics or not set(self.metrics) <= {"win_rate", "score"}:
+            raise ValueError(f"metrics must be of win_rate and score, not {self.metrics!r}")
 
     _kind = property(lambda self: getattr(self.opponent, "func", self.opponent))
     needs = property(lambda self: getattr(self._kind, "needs", ""))
@@ -106,23 +120,29 @@ class Matches(Evaluator):
     @property
     def settings(self) -> dict:
         """A part of the key."""
-        how = {"starts": list(self.starts), "episodes": self.episodes}
-        return {"opponent": identity(self.opponent), **how, "metrics": list(self.metrics)}
+        return {
+            "opponent": identity(self.opponent),
+            "starts": list(self.starts),
+            "episodes": self.episodes,
+            "metrics": list(self.metrics),
+        }
 
     def matches(self, game, agent, seed: int = 0):
         """Play the matches and return their long table; the agent's name in it is ``agent``."""
-        scheme, number = self.starts
+        scheme, argument = self.starts  # a number of plies or positions, or actions
         players = {"agent": agent, self.name: self.opponent()}
-        starts = STARTS[scheme](game, number, seed)
+        starts = STARTS[scheme](game, argument, seed)
         return played(game, players, starts, self.episodes, seed, seats="first")
 
     def _measure(self, game, agent, seed):
         table = self.matches(game, agent, seed)
-        mine = table.score[table.player == "agent"]
-        rate = 100.0 * win_rate(mine, game.score_range)
-        found = {"win_rate": rate, "score": float(mine.mean())}
+        scores = table.score[table.player == "agent"]
+        values = {
+            "win_rate": 100.0 * win_rate(scores, game.score_range),
+            "score": float(scores.mean()),
+        }
         columns = self.columns or {"opponent": self.name}
-        return rows_of({name: found[name] for name in self.metrics}, **columns)
+        return rows_of({name: values[name] for name in self.metrics}, **columns)
 
 
 @dataclass(frozen=True)
@@ -154,11 +174,13 @@ def as_evaluator(thing):
 def network_for(game, agent, kind=object):
     """Return the network of a session, or the network itself; ValueError if it is of no use."""
     net = agent.net if is_session(agent) else agent
-    known = callable(getattr(net, "action_values", None))
-    if kind is not object:
-        known = isinstance(net, kind) and net.game.identity == game.identity
-    if not known:
-        what = "agents with values" if kind is object else f"a {kind.__name__} of {game.name}"
+    if kind is object:
+        fits = callable(getattr(net, "action_values", None))
+        what = "agents with values"
+    else:
+        fits = isinstance(net, kind) and net.game.identity == game.identity
+        what = f"a {kind.__name__} of {game.name}"
+    if not fits:
         raise ValueError(f"this evaluator measures {what}, not {agent!r}")
     return net
 

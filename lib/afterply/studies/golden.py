@@ -22,12 +22,20 @@ from ..learners.parameters import defaults
 from .records import canonical, key_of, machine, provenance, sources_behind
 
 CHECKPOINTS = 5  # of a golden run, at equal distances
-PLAYTHROUGHS, MAX_PLIES = 10, 200  # random games of a playthrough, each cut off there
+PLAYTHROUGHS = 10  # random games of a playthrough ...
+MAX_PLIES = 200  # ... each cut off there
+
+
+def _new_run(game, parameters, seed):
+    """Return a golden run for a learner that has none yet, without its checkpoints."""
+    spec = {"name": game, "params": {}}
+    return {"game": spec, "parameters": parameters, "episodes": 200, "seed": seed}
+
+
 NEW_RUNS = [
-    {"game": {"name": name, "params": {}}, "parameters": given, "episodes": 200, "seed": seed}
-    for seed, (name, given) in enumerate(
-        {"tictactoe": {"tuples": [[0, 1, 2], [4]]}, "nim": {}, "nim3p": {}}.items(), 1
-    )
+    _new_run("tictactoe", {"tuples": [[0, 1, 2], [4]]}, seed=1),
+    _new_run("nim", {}, seed=2),
+    _new_run("nim3p", {}, seed=3),
 ]
 
 
@@ -47,27 +55,35 @@ def repeat(learner, run: dict) -> list[Checkpoint]:
     """Train one golden run and return its checkpoints, the end last."""
     parameters = defaults(learner.PARAMETERS) | run["parameters"]
     session = learner.Session(load_spec(run["game"]), parameters, run["seed"])
-    found = []
+    checkpoints = []
     for part in range(1, CHECKPOINTS + 1):
-        session.train(part * run["episodes"] // CHECKPOINTS - session.episode)
-        size = _mean_size(session.state_dict().values())
-        found.append(Checkpoint(session.episode, session.moves, size, session.net.checksum()))
-    return found
+        stop = part * run["episodes"] // CHECKPOINTS
+        session.train(stop - session.episode)
+        checkpoints.append(
+            Checkpoint(
+                episode=session.episode,
+                moves=session.moves,
+                mean_size=_mean_size(session.state_dict().values()),
+                checksum=session.net.checksum(),
+            )
+        )
+    return checkpoints
 
 
 def _mean_size(arrays) -> float:
+    """Return the mean of the absolute values of all floats, to six digits."""
     floats = [np.abs(array).ravel() for array in arrays if array.dtype.kind == "f"]
-    together = np.concatenate(floats).astype(np.float64)
-    return float(f"{together.mean():.6g}") if together.size else 0.0
+    sizes = np.concatenate(floats).astype(np.float64)
+    return float(f"{sizes.mean():.6g}") if sizes.size else 0.0
 
 
 def difference(learner, run: dict) -> str:
     """Return where a golden run leaves what is stated of it, or an empty text."""
-    stated = [Checkpoint(*one) for one in run["checkpoints"]]
-    for now, then in zip(repeat(learner, run), stated, strict=True):
+    for now, stated in zip(repeat(learner, run), run["checkpoints"], strict=True):
+        then = Checkpoint(*stated)
         if now.checksum != then.checksum:
-            given = ", ".join(f"{name}={value!r}" for name, value in run["parameters"].items())
-            where = f"{run['game']['name']} with {given or 'all defaults'}"
+            parameters = ", ".join(f"{name}={value!r}" for name, value in run["parameters"].items())
+            where = f"{run['game']['name']} with {parameters or 'all defaults'}"
             return f"{where}, after {now.episode} episodes: {now}; it was {then}"
     return ""
 
@@ -77,50 +93,68 @@ def play_through(game) -> str:
     digest = hashlib.sha256()
     for seed in range(PLAYTHROUGHS):
         rng = new_rng(seed)
-        state = game.random_start(rng)[0] if seed % 2 else game.start(seed)
-        for s in random_game(game, state, rng, MAX_PLIES):
-            arrays = s, game.board(s), game.score(s), game.legal(s)
-            facts = [*(array.tolist() for array in arrays), game.over(s), game.key(s)]
-            digest.update(json.dumps(facts).encode())
-            if not game.over(s):
-                digest.update(b"%d" % game.player(s))
+        start = game.random_start(rng)[0] if seed % 2 else game.start(seed)
+        for state in random_game(game, start, rng, MAX_PLIES):
+            facts = [
+                game.board(state).tolist(),
+                game.score(state).tolist(),
+                game.legal(state).tolist(),
+                game.over(state),
+                game.key(state),
+            ]
+            digest.update(json.dumps([state.tolist(), *facts]).encode())
+            if not game.over(state):
+                digest.update(b"%d" % game.player(state))
     return digest.hexdigest()[:16]
 
 
 def changed(learner, game) -> str:
-    """Return how learner and game differ from what their versions stand for, or an empty text."""
-    about = {"sources": sources_behind(game, learner), "target": machine()["target"]}
-    about |= {"game": game.identity, "learner": identity(learner)}
-    about["versions"] = provenance()["versions"]  # of Python, numpy and numba
-    # which sources, compilers and kinds of processors came out as stated
-    mark = data_directory() / "cache" / "golden" / key_of(about)
+    """Return how learner and game differ from what their versions stand for, or an empty text.
+
+    A mark in the cache says which sources, compilers and kinds of processors came out as stated.
+    """
+    sources = sources_behind(game, learner)
+    place = {
+        "sources": sources,
+        "target": machine()["target"],
+        "game": game.identity,
+        "learner": identity(learner),
+        "versions": provenance()["versions"],  # of Python, numpy and numba
+    }
+    mark = data_directory() / "cache" / "golden" / key_of(place)
     if mark.exists():
         return ""
-    found = _changed_learner(learner) or _changed_game(game)
-    if not found:
-        write_text(mark, about["sources"] + "\n")
-    return found
+    change = _changed_learner(learner) or _changed_game(game)
+    if not change:
+        write_text(mark, sources + "\n")
+    return change
 
 
 def _changed_learner(learner) -> str:
+    """Return how a learner of the package gives other numbers than its golden runs."""
     if not in_package(learner):  # the hash of its code is part of every key
         return ""
-    name, version = learner.NAME, learner.VERSION
-    what, entry = f"the learner {name} version {version}", _stored("golden").get(name)
-    if entry is None or entry["version"] != version:
+    what = f"the learner {learner.NAME} version {learner.VERSION}"
+    entry = _stored("golden").get(learner.NAME)
+    if entry is None or entry["version"] != learner.VERSION:
         return f"{what} has no golden runs in data/golden.json: make golden"
-    wrong = [found for run in entry["runs"] if (found := difference(learner, run))]
-    others = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+    differences = list(filter(None, (difference(learner, run) for run in entry["runs"])))
+    if not differences:
+        return ""
+    where = differences[0]
+    if len(differences) > 1:
+        where += f", and {len(differences) - 1} more"
     remedy = "undo the edit, or raise its VERSION and make golden"
-    return f"{what} gives other numbers now ({wrong[0]}{others}): {remedy}" if wrong else ""
+    return f"{what} gives other numbers now ({where}): {remedy}"
 
 
 def _changed_game(game) -> str:
+    """Return how a game of the package has other rules than its playthrough."""
     if game.content is not None:  # home-made: the hash of its rules is part of every key
         return ""
-    about = canonical(game.identity)
-    what = f"the game {about['name']} {about['params']} version {about['version']}"
-    entry = _stored("playthroughs").get(key_of(about))
+    stated = canonical(game.identity)
+    what = f"the game {stated['name']} {stated['params']} version {stated['version']}"
+    entry = _stored("playthroughs").get(key_of(stated))
     if entry is None:
         return f"{what} has no playthrough in data/playthroughs.json: make golden"
     if entry["checksum"] == play_through(game):
@@ -129,6 +163,7 @@ def _changed_game(game) -> str:
 
 
 def _stored(name) -> dict:
+    """Return what a published file of golden runs or playthroughs holds."""
     path = published_file(f"{name}.json")
     return read_json(path) if path.exists() else {}
 
@@ -138,34 +173,54 @@ def write(learners: dict, games: list) -> None:
 
     Playthroughs are those of `games`, and of what the catalogue has with a stored identity.
     """
-    known, stored = _stored("golden"), _stored("playthroughs")
-    runs, entries, same = dict(known), {}, []
-    for name, learner in learners.items():
-        version = learner.VERSION
-        old = known.get(name, {"version": None, "runs": NEW_RUNS})
-        new = [{**run, "checkpoints": list(map(list, repeat(learner, run)))} for run in old["runs"]]
-        same += [name] * (old["version"] == version and new != old["runs"])
-        runs[name] = {"version": version, "runs": new}
-    of_package = {key_of(game.identity): game for game in games if game.content is None}
-    for game in current([entry["game"] for entry in stored.values()]):
-        of_package.setdefault(key_of(game.identity), game)
-    for key, game in of_package.items():
-        entries[key] = {"game": canonical(game.identity), "checksum": play_through(game)}
-        if stored.get(key, entries[key]) != entries[key]:
-            same.append(game.name)
-    if same:
+    runs, changed_learners = _golden_runs(learners)
+    playthroughs, changed_games = _playthroughs(games)
+    names = changed_learners + changed_games
+    if names:
         raise ValueError(
-            f"the numbers of {', '.join(same)} changed but not the version: raise it, or undo it"
+            f"the numbers of {', '.join(names)} changed but not the version: raise it, or undo it"
         )
-    for name, content in (("golden", runs), ("playthroughs", entries)):
+    for name, content in (("golden", runs), ("playthroughs", playthroughs)):
         text = json.dumps(content, indent=1, sort_keys=True) + "\n"
         write_text(data_directory() / f"{name}.json", text)
 
 
+def _golden_runs(learners):
+    """Return all golden runs, those of some learners anew, and whose numbers alone changed."""
+    stored = _stored("golden")
+    golden_runs = dict(stored)
+    changed_names = []
+    for name, learner in learners.items():
+        known = stored.get(name, {"version": None, "runs": NEW_RUNS})
+        runs = []
+        for run in known["runs"]:
+            runs.append({**run, "checkpoints": list(map(list, repeat(learner, run)))})
+        if known["version"] == learner.VERSION and known["runs"] != runs:
+            changed_names.append(name)
+        golden_runs[name] = {"version": learner.VERSION, "runs": runs}
+    return golden_runs, changed_names
+
+
+def _playthroughs(games):
+    """Return playthroughs by the key of their game, and the games whose rules alone changed."""
+    stored = _stored("playthroughs")
+    games_by_key = {key_of(game.identity): game for game in games if game.content is None}
+    for game in current([entry["game"] for entry in stored.values()]):
+        games_by_key.setdefault(key_of(game.identity), game)
+    entries = {}
+    changed_names = []
+    for key, game in games_by_key.items():
+        entry = {"game": canonical(game.identity), "checksum": play_through(game)}
+        if key in stored and stored[key] != entry:
+            changed_names.append(game.name)
+        entries[key] = entry
+    return entries, changed_names
+
+
 def current(identities: list[dict]) -> list:
     """Return the games of the package with these identities; older versions are left out."""
-    found = []
+    games = []
     for spec in identities:
         with contextlib.suppress(ValueError):  # not of the package, or has no such parameter
-            found.append(load_spec(spec))
-    return [game for game in found if canonical(game.identity) in identities]
+            games.append(load_spec(spec))
+    return [game for game in games if canonical(game.identity) in identities]

@@ -1,17 +1,17 @@
-"""What a notebook runs with: three profiles, told by what they are for.
+"""What a notebook runs with: three profiles, each for one purpose.
 
 ::
 
     setup = opened("10_tictactoe", profile, mine)      # setup.runs, setup.episodes, ...
     study = Study("tictactoe", setup, paper="konen2021")
 
-recorded  the paper's arms from the records, nothing of them is trained; arms of one's own, `mine`,
-          are trained now and drawn over them
-quick     everything from nothing at reduced scale
-paper     exactly the values of ``data/profiles/paper``, for the commands that publish
+recorded  shows the paper's arms from the records; trains only arms of one's own, `mine`, and draws
+          them beside the recorded ones
+quick     trains everything from nothing at a reduced scale
+paper     has exactly the values of ``data/profiles/paper``, for the commands that publish
 
-``data/profiles/<quick or paper>/<notebook>.yaml`` states all values. That of the paper states as
-well, under `keys`, a digest of what each study declares (:meth:`Study.declared`).
+``data/profiles/<quick or paper>/<notebook>.yaml`` states all values. The file of the profile paper
+also states, under `keys`, a digest of what each study declares (:meth:`Study.declared`).
 """
 
 import ast
@@ -24,16 +24,19 @@ import yaml
 
 from ..files import data_directory, read_yaml
 
-PROFILES = RECORDED, QUICK, PAPER = ("recorded", "quick", "paper")
+RECORDED = "recorded"
+QUICK = "quick"
+PAPER = "paper"
+PROFILES = (RECORDED, QUICK, PAPER)
 INJECTED = "# Parameters"  # the first line of the cell that papermill adds
 REMEDY = 'set profile = "recorded" and say what you change, as in mine = {"alpha": 0.5}'
 
 
 class Setup(SimpleNamespace):
-    """The profile of a notebook, `profile`; arms of one's own, `mine`; the profile's values.
+    """What a notebook runs with: a `profile`, arms of one's own, `mine`, and the profile's values.
 
-    `keys` are the digests of what its studies must declare (None: a study of no such notebook), and
-    `studies` those declared so far.
+    `keys` are the digests of what its studies must declare (None if no file states them), and
+    `studies` are those declared so far.
     """
 
     def __init__(self, profile, mine=(), keys=None, **values):
@@ -48,10 +51,10 @@ def opened(name: str, profile: str = RECORDED, mine=None) -> Setup:
     name : str
         Of the notebook, and of its files in ``data/profiles``.
     profile : str
-        One of `PROFILES`. For "recorded" the environment variable AFTERPLY_PROFILE may say quick,
-        as the tests of the notebooks do.
+        One of `PROFILES`. The environment variable AFTERPLY_PROFILE may turn "recorded" into
+        "quick", as the tests of the notebooks do.
     mine : dict, or a list of dicts and names
-        Changes of a recorded arm, see `afterply.studies.explore`.
+        Changes of a recorded arm; see `afterply.studies.explore`.
 
     Raises
     ------
@@ -70,7 +73,8 @@ def opened(name: str, profile: str = RECORDED, mine=None) -> Setup:
         raise ValueError(f"mine={mine!r} does not go with profile={profile!r}: {REMEDY}")
     if profile == PAPER and not notebook():
         raise ValueError(f"only 'make reproduce' runs the profile 'paper': {REMEDY}")
-    values = values_of(name, QUICK if profile == QUICK else PAPER)
+    folder = QUICK if profile == QUICK else PAPER
+    values = values_of(name, folder)
     return Setup(profile, changes, values.pop("keys", {}), **values)
 
 
@@ -78,35 +82,44 @@ def _check_injected() -> None:
     """Refuse parameters of ``papermill -p`` that the notebook does not declare."""
     shell = _shell()
     cells = shell.user_ns.get("In", []) if shell else []
-    for before, cell in zip(cells, cells[1:]):  # papermill's cell stands behind the declaring one
-        if cell.split("\n", 1)[0].strip() == INJECTED:
-            check_values(declared_in(before), declared_in(cell), "papermill")
+    for declaring, injected in zip(cells, cells[1:]):  # papermill puts its cell behind that one
+        first_line = injected.split("\n", 1)[0]
+        if first_line.strip() == INJECTED:
+            check_values(declared_in(declaring), declared_in(injected), "papermill")
 
 
 def values_of(name: str, folder: str) -> dict:
     """Return the values that a file of ``data/profiles`` states, with `keys` if it has some."""
-    files = {kind: data_directory() / "profiles" / kind / f"{name}.yaml" for kind in (QUICK, PAPER)}
-    stated = {kind: read_yaml(file) for kind, file in files.items() if file.is_file()}
-    if missing := [file for kind, file in files.items() if kind not in stated]:
-        raise ValueError(f"no file {missing[0]}: a notebook states its values there")
-    names = [set(values) - {"keys"} for values in stated.values()]
-    if names[0] != names[1]:
-        wrong = ", ".join(sorted(names[0] ^ names[1]))
-        raise ValueError(f"{files[QUICK]} and {files[PAPER]} must state the same: {wrong}")
+    files = {}
+    stated = {}
+    for kind in (QUICK, PAPER):
+        files[kind] = data_directory() / "profiles" / kind / f"{name}.yaml"
+        if not files[kind].is_file():
+            raise ValueError(f"no file {files[kind]}: a notebook states its values there")
+        stated[kind] = read_yaml(files[kind])
+    in_one_only = (set(stated[QUICK]) ^ set(stated[PAPER])) - {"keys"}
+    if in_one_only:
+        names = ", ".join(sorted(in_one_only))
+        raise ValueError(f"{files[QUICK]} and {files[PAPER]} must state the same: {names}")
     return dict(stated[folder])
 
 
 def changes_of(mine) -> list:
-    """Return what each own arm changes, a dictionary, or the name under which it was kept.
+    """Return what each own arm changes, or the name under which the change was kept.
 
-    A text is read as YAML, as ``papermill -p`` gives it.
+    ``papermill -p`` gives a text, which is read as YAML.
     """
-    given = yaml.safe_load(mine) if isinstance(mine, str) and mine.lstrip()[:1] in "{[" else mine
-    arms = given if isinstance(given, list) else [given] if given else []
-    for arm in arms:
-        if not isinstance(arm, (dict, str)) or not arm:
+    changes = mine
+    if isinstance(mine, str) and mine.lstrip()[:1] in ("", "{", "["):
+        changes = yaml.safe_load(mine)
+    if not changes:
+        return []
+    if not isinstance(changes, list):
+        changes = [changes]
+    for change in changes:
+        if not isinstance(change, (dict, str)) or not change:
             raise ValueError(f'mine={mine!r} must be like {{"alpha": 0.5}}, or a list of such')
-    return arms
+    return changes
 
 
 def notebook() -> str:
@@ -115,8 +128,9 @@ def notebook() -> str:
 
 
 def _shell():
-    interactive = sys.modules.get("IPython")
-    return interactive and interactive.get_ipython()
+    """Return the shell of IPython, or None outside."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython else None
 
 
 def in_notebook() -> bool:
@@ -131,45 +145,63 @@ def cell() -> int:
 
 
 def declared_in(source: str) -> dict:
-    """Return the assignments of a cell: name -> value, or its source text."""
+    """Return the assignments of a cell: name -> value, or its source text.
+
+    Papermill's own list lacks parameters whose comment holds an equals sign.
+    """
     values = {}
-    # papermill's own list lacks parameters whose comment holds an equals sign
-    for line in ast.parse(source).body:
-        if isinstance(line, ast.Assign):
-            name = ast.unparse(line.targets[0])
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.Assign):
+            name = ast.unparse(statement.targets[0])
             try:
-                values[name] = ast.literal_eval(line.value)
+                values[name] = ast.literal_eval(statement.value)
             except ValueError:
-                values[name] = ast.unparse(line.value)
+                values[name] = ast.unparse(statement.value)
     return values
 
 
-def _kinds(value) -> list:
-    """Return the types of a value, or of all that lists and mappings hold; numbers are float."""
-    inside = value.values() if isinstance(value, dict) else value
-    if isinstance(inside, str) or not hasattr(inside, "__iter__"):
-        return [float if type(value) is int else type(value)]
-    return [kind for part in inside for kind in _kinds(part)]
+def _kinds(value) -> set:
+    """Return the types of a value, or of all that lists and mappings hold; int counts as float."""
+    parts = value.values() if isinstance(value, dict) else value
+    if isinstance(parts, str) or not hasattr(parts, "__iter__"):
+        kind = float if type(value) is int else type(value)
+        return {kind}
+    return set().union(*map(_kinds, parts))
+
+
+def _fits(value, declared) -> bool:
+    """Return whether a value is of the type of a declared one, and so is all that it holds.
+
+    Where None or {} is declared any value fits, and where another empty value is declared one that
+    holds a single type.
+    """
+    if declared is None or declared == {}:
+        return True
+    is_whole_float = type(value) is int and type(declared) is float
+    if type(value) is not type(declared) and not is_whole_float:
+        return False
+    kinds = _kinds(value)
+    declared_kinds = _kinds(declared)
+    return kinds <= declared_kinds if declared_kinds else len(kinds) <= 1
 
 
 def check_values(known: dict, given: dict, place: str, everything=False) -> dict:
-    """Return `given` if its names and types are `known`, and `everything` is there if asked.
+    """Return the `given` values if names and types are those of the `known` ones; else ValueError.
 
-    Where something empty is declared any value may stand.
+    With `everything` no known value may be missing. `place` is where the values stand, for errors.
     """
     for name, value in given.items():
         if name not in known:
             near = difflib.get_close_matches(str(name), known, 1)
             hint = f"did you mean {near[0]!r}? " if near else ""
-            listed = ", ".join(f"{k}={v!r}" for k, v in known.items()) or "no parameters"
-            raise ValueError(f"{place}: {name}={value!r}: {hint}The notebook declares {listed}")
-        free = known[name] is None or known[name] == {}
-        types, kinds = (type(value), type(known[name])), _kinds(value)
-        alike = free or types[0] is types[1] or types == (int, float)
-        own = [] if free else _kinds(known[name])
-        if not alike or not (free or set(kinds) <= set(own or kinds[:1])):
-            told = f"{place}: {name}={value!r} is of another type than the notebook's"
-            raise ValueError(f"{told} {name}={known[name]!r}, or of several: is a letter wrong?")
+            names = ", ".join(f"{known_name}={known[known_name]!r}" for known_name in known)
+            declared = names or "no parameters"
+            raise ValueError(f"{place}: {name}={value!r}: {hint}The notebook declares {declared}")
+        if not _fits(value, known[name]):
+            raise ValueError(
+                f"{place}: {name}={value!r} is of another type than the notebook's"
+                f" {name}={known[name]!r}, or of several: is a letter wrong?"
+            )
     missing = [name for name in known if name not in given]
     if everything and missing:
         raise ValueError(

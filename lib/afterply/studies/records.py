@@ -14,12 +14,12 @@ The columns of a row stand in `rows`, its value at each episode in `values`; see
 evaluator with their versions, parameters, and the seed path (study, arm, run). An evaluation has a
 key of its own, so a corrected opponent never touches a training.
 
-Each line ends with the checksum of its text, so that no edited digit is believed. A record is
-appended as one whole line; what a killed process left half written is dropped on reading.
+Each line ends with the checksum of its text, so that an edited digit is noticed. A record is
+appended as one whole line; a line that a killed process left half written is dropped on reading.
 
-A record says by which sources it was made (`digest`; none in those made before records said it).
-One that was made again with the same checksum and results says that, too: ``"confirmed":
-{"digest": ..., "date": ...}``.
+A record says by which sources it was made (`digest`; the oldest records have none). One that was
+made again with the same checksum and results says by which sources: ``"confirmed": {"digest": ...,
+"date": ...}``.
 """
 
 import contextlib
@@ -45,11 +45,12 @@ from ..learners.parameters import check_parameters
 from .results import key
 
 REMEDY = "restore it (git checkout) or delete that line"
-# what many records have alike: a tidy file states each of these values once, in its first line
+# What many records share: a tidy file states each of these values once, in its first line.
 SHARED = ("evaluator", "game", "learner", "made", "parameters", "rows")
-# together one value, "made"; `lost_commit` is one that is in no history any more
+# Together they are one shared value, "made"; `lost_commit` is one that no history has any more.
 MADE = ("commit", "date", "digest", "dirty", "lost_commit", "machine", "versions")
 SUM = '"sum":"'  # what follows in a line is the checksum of the text before it
+SHORTEST_RUN = 4  # numbers that are written as [first, step, count]
 
 
 def canonical(value):
@@ -58,6 +59,7 @@ def canonical(value):
 
 
 def _plain(value):
+    """Return what JSON does not know as what it knows; TypeError if there is nothing like it."""
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     if isinstance(value, range):
@@ -77,25 +79,29 @@ def key_of(content: dict) -> str:
 def frozen() -> dict:
     """Return what keys leave out, since the first records had it so: defaults and contents.
 
-    ``keys.json`` never changes, whatever learners and files do: by learner and version the default
-    of each parameter, and by name the digest of each content. A parameter that joins later gets its
-    neutral value there. What is not in it stands in the keys.
+    ``keys.json`` holds the default of each parameter by learner and version, and the digest of each
+    content by name. No entry ever changes, whatever learners and files do. A parameter that joins
+    later gets its neutral value there. What is not in it stands in the keys.
     """
     return read_json(Path(__file__).with_name("keys.json"))
 
 
 def parameters_in_key(learner, parameters: dict) -> dict:
     """Return those parameters that are not as in the first records of the learner's version."""
-    of_package = package_file(learner) is not None
-    left_out = frozen()["defaults"].get(f"{learner.NAME} {learner.VERSION}") if of_package else None
-    known = (left_out or {}).items()
-    return {name: value for name, value in parameters.items() if (name, value) not in known}
+    first = {}
+    if package_file(learner) is not None:
+        first = frozen()["defaults"].get(f"{learner.NAME} {learner.VERSION}", {})
+    changed = {}
+    for name, value in parameters.items():
+        if name not in first or first[name] != value:
+            changed[name] = value
+    return changed
 
 
 def contents_in_key(digests: dict) -> dict:
     """Return {"contents": digests of what names stand for}, of those not as in first records."""
-    known = frozen()["contents"]
-    changed = {name: digest for name, digest in digests.items() if known.get(name) != digest}
+    first = frozen()["contents"]
+    changed = {name: digest for name, digest in digests.items() if first.get(name) != digest}
     return {"contents": changed} if changed else {}
 
 
@@ -103,7 +109,9 @@ def contents_of_parameters(learner, parameters: dict) -> dict:
     """Return what the parameters of a learner name: "tuples nim-1x3" -> digest of the content."""
     digests = {}
     for name, declared in learner.PARAMETERS.items():
-        content = declared.content and declared.content(parameters[name])
+        if not declared.content:
+            continue
+        content = declared.content(parameters[name])
         if content is not None:
             digests[f"{name} {parameters[name]}"] = key_of({"content": content})
     return digests
@@ -118,21 +126,30 @@ def learner_parameters(learner, given: dict, episodes: int) -> dict:
     """Return all parameters of a learner as records hold them: `given` over its DEFAULTS."""
     defaults = dict(learner.DEFAULTS)
     check_parameters(learner.PARAMETERS, given)
-    full = {n: _like(defaults[n], value) for n, value in canonical(defaults | given).items()}
-    return full | {"episodes": episodes} if "episodes" in defaults else full
+    parameters = {}
+    for name, value in canonical(defaults | given).items():
+        parameters[name] = _like(defaults[name], value)
+    if "episodes" in defaults:
+        parameters["episodes"] = episodes
+    return parameters
 
 
 def _like(default, value):
     """Write whole numbers as floats where the default is one: 1 and 1.0 are the same parameter."""
     if isinstance(value, list):
-        return [_like(default, v) for v in value]
-    return float(value) if isinstance(default, float) and isinstance(value, int) else value
+        return [_like(default, part) for part in value]
+    if isinstance(default, float) and isinstance(value, int):
+        return float(value)
+    return value
 
 
 def sources_behind(game, learner) -> str:
     """Return the hash of the package's files behind a learner and a game, imports included."""
-    names = {package_file(learner), package_file(game.functions["play"])} - {None}
-    return source_hash(*sorted(set().union(*map(import_closure, names)))) if names else ""
+    files = set()
+    for name in (package_file(learner), package_file(game.functions["play"])):
+        if name is not None:
+            files.update(import_closure(name))
+    return source_hash(*sorted(files)) if files else ""
 
 
 class Records:
@@ -146,16 +163,21 @@ class Records:
         """Return the record with this key, or None."""
         return self.by_key.get(key)
 
+    def find_all(self, keys) -> dict:
+        """Return the records that there are of some keys, by key."""
+        return {key: self.by_key[key] for key in keys if key in self.by_key}
+
     def add(self, records: list[dict]) -> None:
         """Append new records, each as a whole line at once."""
-        new = [canonical(r) for r in records if r["key"] not in self.by_key]
+        new = [canonical(record) for record in records if record["key"] not in self.by_key]
         if new:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            text = "".join(map(_line, new))
             with _locked(self.path) as file:
-                whole = file.read().rfind(b"\n") + 1
-                file.seek(whole)
+                end_of_lines = file.read().rfind(b"\n") + 1
+                file.seek(end_of_lines)
                 file.truncate()  # what a killed process left of its last line
-                file.write("".join(map(_line, new)).encode())
+                file.write(text.encode())
                 file.flush()
                 os.fsync(file.fileno())
         self.by_key |= {record["key"]: record for record in new}
@@ -165,11 +187,14 @@ class Records:
         if not self.path.exists():
             return
         with _locked(self.path):
-            stated, found = read(self.path)  # another process may have added some
-            self.sources, self.by_key = stated | self.sources, found | self.by_key
-            head = {"study": self.path.stem, "sources": self.sources, "shared": {}}
-            records = (self.by_key[key] for key in sorted(self.by_key))
-            lines = [_line(_with_references(record, head["shared"])) for record in records]
+            sources, by_key = read(self.path)  # another process may have added some
+            self.sources = sources | self.sources
+            self.by_key = by_key | self.by_key
+            shared = {}
+            lines = []
+            for key_of_record in sorted(self.by_key):
+                lines.append(_line(_with_references(self.by_key[key_of_record], shared)))
+            head = {"study": self.path.stem, "sources": self.sources, "shared": shared}
             text = "".join([_line(head), *lines])
             if text.encode() != self.path.read_bytes():
                 write_text(self.path, text)
@@ -177,19 +202,23 @@ class Records:
 
 def read(path) -> tuple[dict, dict]:
     """Return the hashes of sources that a file states, and its records by key."""
-    lines = Path(path).read_bytes().split(b"\n") if Path(path).exists() else [b""]
-    sources, shared, records = {}, {}, {}
-    if lines.pop():
+    sources = {}
+    shared = {}
+    records = {}
+    if not Path(path).exists():
+        return sources, records
+    *lines, rest = Path(path).read_bytes().split(b"\n")
+    if rest:
         print(f"{path}: the last line was cut off and counts as missing", file=sys.stderr)
     for number, line in enumerate(lines, 1):
         try:
-            record = _checked(line)
-            if "sources" in record:
-                sources, shared = record["sources"], record.get("shared", {})
+            content = _checked(line)
+            if "sources" in content:
+                sources = content["sources"]
+                shared = content.get("shared", {})
             else:
-                own = [name for name in SHARED if isinstance(record.get(name), str)]
-                record |= {name: shared[record[name]] for name in own}
-                records[record["key"]] = _unpack(record | record.pop("made", {}))
+                record = _without_references(content, shared)
+                records[record["key"]] = _unpack(record)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{path}:{number}: damaged ({error}): {REMEDY}") from error
     return sources, records
@@ -197,13 +226,13 @@ def read(path) -> tuple[dict, dict]:
 
 def _checked(line: bytes) -> dict:
     """Return what a line says; ValueError if it is not what was written."""
-    text, found, _ = line.rpartition(SUM.encode())
-    if not found:
+    text, mark, _ = line.rpartition(SUM.encode())
+    if not mark:
         raise ValueError("no checksum")
-    record = json.loads(line)
-    if record.pop("sum") != _sum(text):
+    content = json.loads(line)
+    if content.pop("sum") != _sum(text):
         raise ValueError("its text is not the one that was written")
-    return record
+    return content
 
 
 def _sum(text: bytes) -> str:
@@ -211,11 +240,31 @@ def _sum(text: bytes) -> str:
 
 
 def _with_references(record: dict, shared: dict) -> dict:
-    made = {name: record[name] for name in MADE if name in record}
-    record = {name: value for name, value in record.items() if name not in made} | {"made": made}
-    keys = {name: key_of(record[name])[:8] for name in SHARED if name in record}
-    shared |= {key: record[name] for name, key in keys.items()}
-    return record | keys
+    """Return a record with the hashes of what it shares with others; `shared` takes these up."""
+    made = {}
+    own = {}
+    for name, value in record.items():
+        if name in MADE:
+            made[name] = value
+        else:
+            own[name] = value
+    own["made"] = made
+    for name in SHARED:
+        if name in own:
+            reference = key_of(own[name])[:8]
+            shared[reference] = own[name]
+            own[name] = reference
+    return own
+
+
+def _without_references(record: dict, shared: dict) -> dict:
+    """Return a record with what its hashes stand for."""
+    full = dict(record)
+    for name in SHARED:
+        if isinstance(record.get(name), str):
+            full[name] = shared[record[name]]
+    made = full.pop("made", {})
+    return full | made
 
 
 def _unpack(record: dict) -> dict:
@@ -227,26 +276,54 @@ def _unpack(record: dict) -> dict:
 
 
 def _unpacked(values: list) -> list:
-    runs = (v if isinstance(v, list) else (v, 0, 1) for v in values)
-    return [v + k * step if k else v for v, step, count in runs for k in range(count)]
+    """Return numbers with each [first, step, count] written out."""
+    numbers = []
+    for value in values:
+        if not isinstance(value, list):
+            numbers.append(value)
+            continue
+        first, step, count = value
+        numbers.append(first)
+        for k in range(1, count):
+            numbers.append(first + k * step)
+    return numbers
 
 
 def _packed(values: list) -> list:
     """Write four or more numbers with one step as [first, step, count]; floats have step 0."""
-    # 3.0 is written as 3: pages read all points as floats
-    values = [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
-    found, k = [], 0
-    while k < len(values):
-        first, end = values[k], k + 1
-        step = values[end] - first if end < len(values) and isinstance(first, int) else 0
-        while end < len(values) and values[end] == first + (end - k) * step:
-            end += 1
-        found += [[first, step, end - k]] if end - k > 3 else [first]
-        k = end if end - k > 3 else k + 1
-    return found
+    numbers = [_shortest(value) for value in values]
+    packed = []
+    start = 0
+    while start < len(numbers):
+        step, count = _run_from(numbers, start)
+        if count >= SHORTEST_RUN:
+            packed.append([numbers[start], step, count])
+            start += count
+        else:
+            packed.append(numbers[start])
+            start += 1
+    return packed
+
+
+def _shortest(value):
+    """Write 3.0 as 3: pages read all points as floats."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _run_from(numbers, start):
+    """Return step and count of the numbers from `start` on that follow each other with one step."""
+    first = numbers[start]
+    step = 0
+    if isinstance(first, int) and start + 1 < len(numbers):
+        step = numbers[start + 1] - first
+    count = 1
+    while start + count < len(numbers) and numbers[start + count] == first + count * step:
+        count += 1
+    return step, count
 
 
 def _line(record: dict) -> str:
+    """Return a record as the line of a file, which ends with the checksum of its text."""
     if "values" in record:  # a fifth of the text of a curve that seldom changes
         values = [_packed(values) for values in record["values"]]
         record = record | {"episode": _packed(record["episode"]), "values": values}
@@ -257,64 +334,86 @@ def _line(record: dict) -> str:
 
 def made_by(record: dict) -> set:
     """Return the digests of the sources that made a record, or made it again without a change."""
-    return {record.get("digest"), record.get("confirmed", {}).get("digest")} - {None}
+    digests = {record.get("digest"), record.get("confirmed", {}).get("digest")}
+    return digests - {None}
 
 
 def same_results(one: dict, other: dict) -> bool:
     """Return whether two records of one key hold the same weights and the same numbers."""
-    return all(one.get(name) == other.get(name) for name in ("checksum", "episode")) and (
-        _values(one) == _values(other)
+    return (
+        one.get("checksum") == other.get("checksum")
+        and one.get("episode") == other.get("episode")
+        and _values(one) == _values(other)
     )
 
 
 def _values(record):
-    return dict(zip(map(key, record.get("rows", ())), record.get("values", ()), strict=True))
+    """Return the values of a record by the columns of their row."""
+    rows = record.get("rows", ())
+    values = record.get("values", ())
+    return dict(zip(map(key, rows), values, strict=True))
 
 
 @contextlib.contextmanager
 def _locked(path):
+    """Open a file for reading and writing, made if need be, while no other process writes it."""
     with open(path.with_name(f".{path.name}.lock"), "w") as guard:
         with contextlib.suppress(ImportError):  # not on Windows
             import fcntl
 
             fcntl.flock(guard, fcntl.LOCK_EX)
-        with open(path, "r+b" if path.exists() else "w+b") as file:
+        mode = "r+b" if path.exists() else "w+b"
+        with open(path, mode) as file:
             yield file
 
 
 @functools.cache
 def machine() -> dict:
     """Return the CPU model and the target that kernels are compiled for."""
+    target = numba.config.CPU_NAME or llvmlite.binding.get_host_cpu_name()
+    return {"cpu": _cpu_model(), "target": target}
+
+
+def _cpu_model():
+    """Return the name of the processor, as exactly as the system says it."""
     info = Path("/proc/cpuinfo")
     text = info.read_text(errors="replace") if info.exists() else ""
     model = re.search(r"(?m)^model name\s*:\s*(.+?)\s*$", text)
-    cpu = model[1] if model else platform.processor() or platform.machine()
-    return {"cpu": cpu, "target": numba.config.CPU_NAME or llvmlite.binding.get_host_cpu_name()}
+    if model:
+        return model[1]
+    return platform.processor() or platform.machine()
 
 
 @functools.cache
 def provenance() -> dict:
     """Return where and with what records are made: commit, date, machine, versions.
 
-    The commit is that of the package's own repository; one that is installed within a repository
-    of something else has none. What was really run is told by the digest of a record's sources.
+    The commit is that of the package's own repository. A package that is installed within another
+    repository has none. The digest of a record's sources says what was really run.
     """
-    tracked = _git("ls-files", "--error-unmatch", "__init__.py")
-    revision = tracked and _git("rev-parse", "--short=12", "HEAD")
-    changed = _git("status", "--porcelain", "--", ".")
-    versions = {"numpy": np.__version__, "numba": numba.__version__}
+    revision = None
+    is_dirty = None
+    if _git("ls-files", "--error-unmatch", "__init__.py"):
+        revision = _git("rev-parse", "--short=12", "HEAD")
+    if revision:
+        is_dirty = bool(_git("status", "--porcelain", "--", "."))
     return {
         "commit": revision,
-        "dirty": bool(changed) if revision else None,
+        "dirty": is_dirty,
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
         "machine": machine(),
-        "versions": {"python": platform.python_version()} | versions,
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "numba": numba.__version__,
+        },
     }
 
 
 def _git(*words) -> str | None:
+    """Return what git says about the package, or None if it fails or is not there."""
     try:
-        done = subprocess.run(["git", "-C", PACKAGE, *words], capture_output=True, text=True)
+        result = subprocess.run(["git", "-C", PACKAGE, *words], capture_output=True, text=True)
     except OSError:
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return result.stdout.strip() if result.returncode == 0 else None

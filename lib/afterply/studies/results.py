@@ -82,24 +82,33 @@ def as_rows(found, name: str) -> tuple[list, list]:
     name : str
         Of the evaluator, for the ValueError if it returned something else.
     """
-    if isinstance(found, Mapping):
-        found = [{"measure": measure, "value": value} for measure, value in found.items()]
     try:
-        rows = [_row(row) for row in found]
-        values = [float(row["value"]) for row in found]
+        results = rows_of(found) if isinstance(found, Mapping) else list(found)
+        rows = [_row(result) for result in results]
+        values = [float(result["value"]) for result in results]
     except (TypeError, KeyError, ValueError) as error:
         raise ValueError(_wrong(name, found, error)) from error
     if not rows or not all(map(math.isfinite, values)):
         raise ValueError(_wrong(name, found, "a number is missing or not finite"))
-    if len({key(row) for row in rows}) < len(rows):
+    if len(set(map(key, rows))) < len(rows):
         raise ValueError(_wrong(name, found, "two rows have the same columns"))
     return rows, values
 
 
-def _row(row) -> dict:
-    columns = {name: _plain(value) for name, value in row.items() if name != "value"}
-    columns = {name: value for name, value in columns.items() if _filled(value)}
-    if taken := {*PLACE, LIKE} & set(columns):
+def one_point(rows, episode, values) -> dict:
+    """Return the values of some rows at one episode, as a record holds them."""
+    return {"rows": rows, "episode": [episode], "values": [[value] for value in values]}
+
+
+def _row(result) -> dict:
+    """Return the columns that a result fills, but for its value."""
+    columns = {}
+    for name, value in result.items():
+        plain_value = None if name == "value" else _plain(value)
+        if _filled(plain_value):
+            columns[name] = plain_value
+    taken = {*PLACE, LIKE} & set(columns)
+    if taken:
         raise ValueError(f"the column {min(taken)} is where a result stands")
     if not isinstance(columns.get("measure"), str):
         raise ValueError("a row needs a measure, a word")
@@ -107,6 +116,7 @@ def _row(row) -> dict:
 
 
 def _plain(value):
+    """Return a word, or a number as int if it is whole, else as float."""
     if isinstance(value, str) or value is None:
         return value
     if isinstance(value, bool) or not math.isfinite(value):
@@ -114,14 +124,15 @@ def _plain(value):
     return int(value) if value == int(value) else float(value)
 
 
-def _wrong(name, found, why):
+def _wrong(name, returned, why):
     return (
         f"the evaluator {name!r} must return {{measure: finite number}}, or a list of rows"
-        f' {{"measure": ..., "value": finite number, ...}}, not {found!r}: {why}'
+        f' {{"measure": ..., "value": finite number, ...}}, not {returned!r}: {why}'
     )
 
 
 def _filled(value) -> bool:
+    """Return whether a value is neither None nor "" nor nan."""
     return value is not None and value != "" and value == value
 
 
@@ -132,19 +143,23 @@ def key(columns: Mapping) -> frozenset:
 
 def in_words(columns) -> str:
     """Return columns, or what :func:`key` makes of them: "win_rate, opponent AB-DL, seat first"."""
-    columns = dict(key(dict(columns)))
-    words = [str(columns.pop("measure", ""))]
-    words += [f"{name} {_shown(columns[name])}" for name in _in_order(sorted(columns))]
+    values = dict(key(dict(columns)))
+    words = [str(values.pop("measure", ""))]
+    for name in _in_order(sorted(values)):
+        words.append(f"{name} {_shown(values[name])}")
     return ", ".join(filter(None, words))
 
 
 def _shown(value):
-    return value if isinstance(value, str) else f"{value:g}" if abs(value) < 1e6 else f"{value:.0f}"
+    if isinstance(value, str):
+        return value
+    return f"{value:g}" if abs(value) < 1e6 else f"{value:.0f}"
 
 
 def filling(table: pd.DataFrame) -> list:
     """Return the columns of a table that say what was measured: all but its place and value."""
-    return [name for name in table.columns if name not in PLACE and name not in ("value", LIKE)]
+    others = {*PLACE, "value", LIKE}
+    return [name for name in table.columns if name not in others]
 
 
 def filled(table: pd.DataFrame) -> list:
@@ -158,51 +173,69 @@ def select(table: pd.DataFrame, **columns) -> pd.DataFrame:
     A value may be a list of which any will do, or ``...``, whatever is filled. The arm, run and
     episode only have to be as given if they are.
     """
+    names = filling(table)
+    names += [name for name in PLACE if name in columns]
     wanted = np.ones(len(table), bool)
-    for name in filling(table) + [name for name in PLACE if name in columns]:
-        wanted &= _matches(table[name], columns.pop(name, None))
-    # a column that no row has: nothing was measured that fills it
-    asked = [name for name, value in columns.items() if _asked(value)]
-    return table[:0].assign(**dict.fromkeys(asked, math.nan)) if asked else table[wanted]
+    for name in names:
+        wanted &= _matches(table[name], columns.get(name))
+    # A column that no row has: nothing was measured that fills it.
+    unknown = [name for name, value in columns.items() if name not in names and _asks(value)]
+    if unknown:
+        return table[:0].assign(**dict.fromkeys(unknown, math.nan))
+    return table[wanted]
 
 
-def _asked(value):
+def _asks(value):
+    """Return whether only rows will do that fill a column."""
     return isinstance(value, list) or value is ... or _filled(value)
 
 
 def _matches(column, value):
+    """Return which rows of a column are as a selection says: bool [rows]."""
     if isinstance(value, list):
         return column.isin(value).to_numpy()
     values = column.to_numpy()  # asked a thousand times of a few rows: pandas would take five times
     if value is not ... and _filled(value):
         return np.equal(values, value).astype(bool)
-    empty = np.isnan(values) if values.dtype.kind in "fiu" else np.equal(values, "").astype(bool)
-    return ~empty if value is ... else empty
+    if values.dtype.kind in "fiu":
+        is_empty = np.isnan(values)
+    else:
+        is_empty = np.equal(values, "").astype(bool)
+    return ~is_empty if value is ... else is_empty
 
 
 def by_columns(table: pd.DataFrame) -> dict:
     """Return (study, arm, :func:`key` of the filled columns) -> its rows."""
     names = filling(table)
     groups = table.groupby(["study", "arm", *names], sort=False, dropna=False)
-    return {
-        (study, arm, key(dict(zip(names, columns, strict=True)))): rows
-        for (study, arm, *columns), rows in groups
-    }
+    rows_of_place = {}
+    for (study, arm, *values), rows in groups:
+        columns = dict(zip(names, values, strict=True))
+        rows_of_place[study, arm, key(columns)] = rows
+    return rows_of_place
 
 
 class Collected:
     """Results of the runs of an arm, on their way from records into a table."""
 
     def __init__(self):
-        self.rows, self._numbers, self._layouts, self._parts = [], {}, {}, []
+        self.rows = []  # all different ones
+        self._numbers = {}  # key of a row -> its number
+        # One entry for each value: arrays that are joined at the end.
+        self._parts = {"run": [], "row": [], "episode": [], "value": []}
 
     def add(self, run: int, points: Mapping) -> None:
         """Add what a record holds: `rows`, `episode`, and for each row its `values`."""
-        rows, episodes = points["rows"], np.asarray(points["episode"], np.int64)
-        layout = self._layouts.setdefault(id(rows), (rows, [self._number(row) for row in rows]))[1]
-        self._parts.append((run, layout, episodes, np.asarray(points["values"], float)))
+        numbers = [self._number(row) for row in points["rows"]]
+        episodes = np.asarray(points["episode"], np.int64)
+        values = np.asarray(points["values"], float)  # [rows, episodes]
+        self._parts["run"].append(np.full(values.size, run))
+        self._parts["row"].append(np.repeat(numbers, len(episodes)))
+        self._parts["episode"].append(np.tile(episodes, len(values)))
+        self._parts["value"].append(values.ravel())
 
     def _number(self, row):
+        """Return the number of a row, a new one if no row has the same columns."""
         number = self._numbers.setdefault(key(row), len(self.rows))
         if number == len(self.rows):
             self.rows.append(row)
@@ -210,23 +243,18 @@ class Collected:
 
     def table(self) -> pd.DataFrame:
         """Return run, episode, columns and value; of two values in one place the later counts."""
-        if not self._parts:
+        if not self.rows:
             return pd.DataFrame(columns=["run", "episode", "measure", "value"]).astype(
                 {"run": "int64", "episode": "int64", "measure": "str", "value": "float64"}
             )
-        numbers = pd.DataFrame(
-            {
-                "run": np.concatenate([np.full(v.size, run) for run, _, _, v in self._parts]),
-                "row": np.concatenate([np.repeat(rows, len(e)) for _, rows, e, _ in self._parts]),
-                "episode": np.concatenate([np.tile(e, len(v)) for _, _, e, v in self._parts]),
-                "value": np.concatenate([v.ravel() for _, _, _, v in self._parts]),
-            }
-        )
+        arrays = {name: np.concatenate(parts) for name, parts in self._parts.items()}
         place = ["run", "row", "episode"]
-        numbers = numbers.drop_duplicates(place, keep="last").sort_values(place, ignore_index=True)
-        layout = _empty_filled(pd.DataFrame(self.rows))
-        columns = layout[_in_order(layout.columns)].take(numbers["row"]).reset_index(drop=True)
-        return pd.concat([numbers[["run", "episode"]], columns, numbers[["value"]]], axis=1)
+        points = pd.DataFrame(arrays).drop_duplicates(place, keep="last")
+        points = points.sort_values(place, ignore_index=True)
+        rows = _empty_filled(pd.DataFrame(self.rows))
+        rows = rows[_in_order(rows.columns)]
+        columns = rows.take(points["row"]).reset_index(drop=True)
+        return pd.concat([points[["run", "episode"]], columns, points[["value"]]], axis=1)
 
 
 def as_lines(table: pd.DataFrame, lines: Mapping) -> pd.DataFrame:
@@ -234,10 +262,11 @@ def as_lines(table: pd.DataFrame, lines: Mapping) -> pd.DataFrame:
 
     Arms of one's own that change one of them stay, under their own names.
     """
+    is_recorded = table["arm"].isin(list(lines))
     if LIKE not in table:
-        chosen = table[table["arm"].isin(list(lines))]
+        chosen = table[is_recorded]
         return chosen.assign(arm=chosen["arm"].map(lines))
-    chosen = table[table["arm"].isin(list(lines)) | table[LIKE].isin(list(lines))]
+    chosen = table[is_recorded | table[LIKE].isin(list(lines))]
     return chosen.assign(
         arm=chosen["arm"].map(lines).where(chosen[LIKE] == "", chosen["arm"]),
         like=chosen[LIKE].map(lines).fillna(""),
@@ -247,22 +276,28 @@ def as_lines(table: pd.DataFrame, lines: Mapping) -> pd.DataFrame:
 def joined(tables: list) -> pd.DataFrame:
     """Return tables of results below each other; what one of them does not name is empty."""
     table = pd.concat(tables, ignore_index=True)
-    own = [name for name in (LIKE,) if name in table]
-    table = _empty_filled(table[[*PLACE, *_in_order(filling(table)), "value", *own]])
-    return table.fillna(dict.fromkeys(own, ""))
+    names = [*PLACE, *_in_order(filling(table)), "value"]
+    if LIKE not in table:
+        return _empty_filled(table[names])
+    return _empty_filled(table[[*names, LIKE]]).fillna({LIKE: ""})
 
 
 def _in_order(names):
+    """Return different names of columns: those of this study in their order, then the others."""
     names = list(dict.fromkeys(names))
-    return [n for n in COLUMNS if n in names] + [n for n in names if n not in COLUMNS]
+    known = [name for name in COLUMNS if name in names]
+    others = [name for name in names if name not in COLUMNS]
+    return known + others
 
 
 def _empty_filled(table):
-    words = {}
+    """Return a table with "" where a column of words is empty."""
+    fillings = {}
     for name in filling(table):
-        if not pd.api.types.is_numeric_dtype(table[name]):
-            kinds = {isinstance(value, str) for value in table[name].dropna().unique()}
-            if len(kinds) > 1:
-                raise ValueError(f"the column {name!r} holds words and numbers; it needs one kind")
-            words[name] = ""
-    return table.fillna(words)
+        if pd.api.types.is_numeric_dtype(table[name]):
+            continue
+        is_word = {isinstance(value, str) for value in table[name].dropna().unique()}
+        if len(is_word) > 1:
+            raise ValueError(f"the column {name!r} holds words and numbers; it needs one kind")
+        fillings[name] = ""
+    return table.fillna(fillings)

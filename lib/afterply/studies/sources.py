@@ -1,4 +1,4 @@
-"""What the studies left behind, as the report reads it, and what is missing of it."""
+"""The runs of the studies as the report reads them: where they come from, what is missing."""
 
 import math
 import re
@@ -7,13 +7,23 @@ from typing import NamedTuple
 
 from ..files import read_json
 
-RUN_COLUMNS = "study arm run kind evaluator provenance machine notebook".split()
+RUN_COLUMNS = ["study", "arm", "run", "kind", "evaluator", "provenance", "machine", "notebook"]
 RUN_COLUMNS += ["confirmed", "cpu_seconds", "moves", "moves_per_second", "estimated_cpu_seconds"]
-# where a number comes from, in the tables of `studies`
-PROVENANCES = RECORDED, HERE, MISSING = "recorded", "trained here", "missing"
+# Where a number comes from, in the tables of `studies`.
+RECORDED = "recorded"
+HERE = "trained here"
+MISSING = "missing"
+PROVENANCES = (RECORDED, HERE, MISSING)
 MAKE_ALL = "make reproduce BUDGET=all"
 DAY = 24 * 3600
-EDAX = "Edax"  # an opponent that comes from elsewhere; without it its matches have no cost
+UNITS = [  # of durations: name, seconds, and from how many seconds on it is used
+    ("years", 365 * DAY, 365 * DAY),
+    ("days", DAY, 2 * DAY),
+    ("h", 3600, 3600),
+    ("min", 60, 60),
+    ("s", 1, 0),
+]
+EDAX = "Edax"  # an opponent that is installed apart; the cost of its matches is not known here
 
 
 class Notebook(NamedTuple):
@@ -34,21 +44,23 @@ class Notebook(NamedTuple):
 
 def notebooks(directory):
     """Return the executed notebooks of a directory, in reading order."""
-    found = []
+    executed = []
     for path in sorted(directory.glob("*.ipynb")):
         content = read_json(path)
-        cells = [
-            (cell.get("id", ""), cell["cell_type"] == "code", "".join(cell["source"]))
-            for cell in content["cells"]
-        ]
-        found.append(Notebook(path.stem, cells, content["metadata"].get("failed", False)))
-    return found
+        cells = []
+        for cell in content["cells"]:
+            is_code = cell["cell_type"] == "code"
+            cells.append((cell.get("id", ""), is_code, "".join(cell["source"])))
+        failed = content["metadata"].get("failed", False)
+        executed.append(Notebook(path.stem, cells, failed))
+    return executed
 
 
 def provenance(rows, every_kind=False):
-    """Return where an arm's trainings (or all its rows) come from: "24 recorded, 1 missing"."""
-    trained = rows[rows["kind"] == "train"]
-    counts = count((rows if every_kind or trained.empty else trained)["provenance"], PROVENANCES)
+    """Return where trainings, or rows of every kind, come from: "24 recorded, 1 missing"."""
+    trainings = rows[rows["kind"] == "train"]
+    counted = rows if every_kind or trainings.empty else trainings
+    counts = count(counted["provenance"], PROVENANCES)
     return ", ".join(f"{number} {name}" for name, number in counts.items() if number)
 
 
@@ -73,10 +85,10 @@ def duration(seconds):
     """Return CPU seconds to two digits, in the unit that suits them: "3.4 min", or "unknown"."""
     if math.isnan(seconds):
         return "unknown"
-    units = {"years": 365 * DAY, "days": DAY, "h": 3600, "min": 60, "s": 1}
-    least = units | {"days": 2 * DAY, "s": 0}
-    unit = next(unit for unit in units if seconds >= least[unit])
-    amount = seconds / units[unit]
+    for unit, length, least in UNITS:
+        if seconds >= least:
+            break
+    amount = seconds / length
     return f"{amount:.0f} {unit}" if amount >= 10 else f"{amount:.2g} {unit}"
 
 
@@ -87,11 +99,12 @@ def without_record(runs):
 
 def missing_cost(rows):
     """Return the cost of some missing runs and evaluations of a table of runs in words."""
-    edax = rows["evaluator"].astype(str).str.contains(EDAX).any()
+    needs_edax = rows["evaluator"].astype(str).str.contains(EDAX).any()
     seconds = float(rows["estimated_cpu_seconds"].sum())
     if not seconds:
-        return f"needs the program {EDAX}" if edax else "seconds"
-    return duration(seconds) + (f", without {EDAX}" if edax else "")
+        return f"needs the program {EDAX}" if needs_edax else "seconds"
+    cost = duration(seconds)
+    return f"{cost}, without {EDAX}" if needs_edax else cost
 
 
 def how_to_make(runs):

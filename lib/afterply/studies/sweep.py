@@ -27,34 +27,51 @@ class Sweep:
     """What :func:`sweep` returns: the `table`, the `study` behind it, and :meth:`curves`."""
 
     def __init__(self, study, varied: dict):
-        self.study, self.varied, table = study, varied, study.table()
-        for place, name in enumerate(next(iter(varied.values()))):  # all vary the same
+        self.study = study
+        self.varied = varied  # arm -> {parameter: value}; all arms vary the same parameters
+        table = study.table()
+        for place, name in enumerate(self._parameters()):
             table.insert(place, name, [varied[arm][name] for arm in table.arm])
         self.table = table.drop(columns=["study", "arm"]).rename(columns={"run": "seed"})
+
+    def _parameters(self):
+        """Return the names of the parameters that vary."""
+        first_arm = next(iter(self.varied.values()))
+        return list(first_arm)
 
     def curves(self, measure: str | None = None, **selected):
         """Draw a result (default: the first) of all combinations, or of some.
 
-        selected: parameters that vary, with a value each, and columns that tell the result, as for
-        :func:`afterply.studies.results.select`; the first one of the measure by default.
+        selected: parameters that vary, with a value each, and columns that select the result, as
+        for :func:`afterply.studies.results.select` (default: the first result of the measure).
         """
         from .reports.figures import learning_curves  # needs an extra
 
-        varied = {n: v for n, v in selected.items() if n in next(iter(self.varied.values()))}
-        columns = {n: v for n, v in selected.items() if n not in varied}
-        arms = [arm for arm, own in self.varied.items() if varied.items() <= own.items()]
+        parameters = {}
+        columns = {}
+        for name, value in selected.items():
+            if name in self._parameters():
+                parameters[name] = value
+            else:
+                columns[name] = value
+        arms = []
+        for arm, varied in self.varied.items():
+            if parameters.items() <= varied.items():
+                arms.append(arm)
         table = self.study.table()
         measured = table[~table.measure.isin(SHARES)]
         if measure is not None:
             measured = measured[measured.measure == measure]
         if measured.empty:
-            there = ", ".join(table.measure.unique())
-            raise ValueError(f"there are no values of {measure!r}, only of {there}")
+            measures = ", ".join(table.measure.unique())
+            raise ValueError(f"there are no values of {measure!r}, only of {measures}")
+        first = measured.iloc[0]
         if not columns:
-            columns = measured.iloc[0][filling(table)].to_dict()
-        columns |= {"measure": measured.measure.iloc[0]}
-        look = {"score_axis": False, "possible": None, "label": in_words(columns)}
-        return learning_curves(select(table, **columns), arms, **look)[0]
+            columns = first[filling(table)].to_dict()
+        columns["measure"] = first["measure"]
+        options = {"score_axis": False, "possible": None, "label": in_words(columns)}
+        figure, _ = learning_curves(select(table, **columns), arms, **options)
+        return figure
 
 
 def sweep(
@@ -72,8 +89,7 @@ def sweep(
 ) -> Sweep:
     """Train with every combination of the parameters whose values are listed, and measure.
 
-    All others are as of ``learner.Session(game)``: the game's usual ones, or the learner's.
-    ValueError if a parameter is unknown, out of its range, or without values.
+    All others are as in ``learner.Session(game)``: the game's settings, or the learner's defaults.
 
     Parameters
     ----------
@@ -83,44 +99,73 @@ def sweep(
     seeds : int
         Independent trainings of each combination.
     episodes, eval_every : int
-        Length of a training (default: as usual, too), and episodes between two points of its curve
-        (default: a tenth).
+        Length of a training (default: as in ``learner.Session(game)``, too), and episodes between
+        two points of its curve (default: a tenth of the length).
     evaluate : evaluator, or a list of them
         Default: matches with random players; in a game for one player, its mean score.
     name : str
-        What ``data/cache/sweeps/<name>.<hash of the sources>.jsonl`` holds is not trained again,
-        and what Ctrl-C broke off goes on. Default: named after game and learner.
+        Of the file of records, ``data/cache/sweeps/<name>.<hash of the sources>.jsonl`` (default:
+        named after game and learner). Runs that it holds are not trained again, and those that
+        Ctrl-C broke off go on.
     workers, dask
         As for :class:`Study`.
     **parameters
-        The learner's own. A list holds the values to try, so that one value which is a list itself
-        is written ``alpha=[[1.0, 0.1]]``.
+        Parameters of the learner. A list holds the values to try, so one value that is itself a
+        list is written ``alpha=[[1.0, 0.1]]``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is unknown, out of its range, or has no values.
     """
     check_game(game, "a sweep")
-    lists = {k: v if isinstance(v, list) else [v] for k, v in parameters.items()}
-    if empty := [parameter for parameter, values in lists.items() if not values]:
-        raise ValueError(f"{empty[0]}=[] lists no values to try")
+    combinations = _combinations(parameters)
     settings = usual(learner.PARAMETERS, game)
-    length = settings.pop("episodes", learner.DEFAULTS.get("episodes"))
-    episodes = length if episodes is None else episodes
-    whole("episodes", episodes)
+    usual_episodes = settings.pop("episodes", learner.DEFAULTS.get("episodes"))
+    if episodes is None:
+        episodes = usual_episodes
+    episodes = whole("episodes", episodes)
+    if eval_every is None:
+        eval_every = max(1, episodes // POINTS)
     if evaluate is None:
         evaluate = ALONE if game.players == 1 else AGAINST_RANDOM
-    name = name or f"sweep-{game.name}-{learner.NAME}"
+    curve = evaluate if isinstance(evaluate, list) else [evaluate]
+    if not name:
+        name = f"sweep-{game.name}-{learner.NAME}"
     study = Study(name, "sweep", workers=workers, dask=dask)
-    # no golden runs stand behind games of all sizes: other sources have other records
+    # No golden runs stand behind games of all sizes: other sources have other records.
     sources = sources_behind(game, learner)[:8] or "own"
     study.records = Records(study.cache / "sweeps" / f"{name}.{sources}.jsonl")
-    shared, varied = {"game": game, "runs": seeds, "episodes": episodes}, {}
-    shared["curve"] = evaluate if isinstance(evaluate, list) else [evaluate]
-    shared["eval_every"] = max(1, episodes // POINTS) if eval_every is None else eval_every
-    for combination in itertools.product(*lists.values()):
-        given = dict(zip(lists, combination))
-        own = {k: given[k] for k in sorted(given) if isinstance(parameters[k], list)}
-        arm = ", ".join(f"{k}={v}" for k, v in own.items()) or name
-        study.arm(arm, learner, **shared, **(settings | given))
-        varied[arm] = {k: tuple(v) if isinstance(v, list) else v for k, v in own.items()}
-    # in a notebook that a command runs as well
-    study.make([run for runs in study.arms.values() for run in runs])
+    shared = {
+        "game": game,
+        "runs": seeds,
+        "episodes": episodes,
+        "eval_every": eval_every,
+        "curve": curve,
+    }
+    listed = sorted(parameter for parameter, value in parameters.items() if isinstance(value, list))
+    varied = {}
+    for chosen in combinations:
+        arm = ", ".join(f"{parameter}={chosen[parameter]}" for parameter in listed) or name
+        study.arm(arm, learner, **shared, **(settings | chosen))
+        varied[arm] = {parameter: _hashable(chosen[parameter]) for parameter in listed}
+    # Trained at once, also in a notebook that a command runs.
+    study.make(list(itertools.chain(*study.arms.values())))
     study._done.update(study.arms)
     return Sweep(study, varied)
+
+
+def _combinations(parameters):
+    """Return all combinations of the values to try, each a dictionary of all parameters."""
+    values = []
+    for parameter, value in parameters.items():
+        tried = value if isinstance(value, list) else [value]
+        if not tried:
+            raise ValueError(f"{parameter}=[] lists no values to try")
+        values.append(tried)
+    return [dict(zip(parameters, chosen, strict=True)) for chosen in itertools.product(*values)]
+
+
+def _hashable(value):
+    """Return a value as a table of results can hold and compare it."""
+    return tuple(value) if isinstance(value, list) else value
