@@ -147,10 +147,11 @@ def summary(table: pd.DataFrame, arm: str, cap: int, **columns) -> dict:
     upper_middle = np.sort(games)[len(games) // 2]
     if some_stopped and upper_middle >= cap > np.median(games):
         median = f"at least {median}"
+    interval = low if low == high else f"{low} to {high}"
     return {
         "converged": f"{(converged > 0).sum()} of {len(converged)}",
         "median": median,
-        "interval": low if low == high else f"{low} to {high}",
+        "interval": interval,
     }
 
 

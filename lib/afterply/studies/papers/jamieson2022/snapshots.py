@@ -267,7 +267,9 @@ class Stability(Evaluator):
             contest = agents.contest(game, first, second, self.games, seed_of_contest)
             games = stable_at(contest.results >= 0)
             is_unstable.append(games is None)
-            games_until_stable.append(self.games if games is None else games)
+            if games is None:
+                games = self.games
+            games_until_stable.append(games)
         return {
             "stable_after": np.mean(games_until_stable),
             "unstable": 100.0 * np.mean(is_unstable),

@@ -288,16 +288,18 @@ def ending(moves, scores) -> list[tuple[str, str, float]]:
 
 def _rewarded(moves, own_places, moves_last, score, mean):
     """Return what a winner or loser hears of its reward, and the value of its last afterstate."""
-    wins = score > mean
+    measure, variant = ("losses heard", "lost")
+    if score > mean:
+        measure, variant = ("wins heard", "won")
     reward_of_last_move = moves[own_places[-1]][2]
     heard = moves_last or (reward_of_last_move == score and reward_of_last_move != 0.0)
-    rows = [("wins heard" if wins else "losses heard", "", 100.0 * heard)]
+    rows = [(measure, "", 100.0 * heard)]
     running = own_places  # moves after which the game goes on
     if moves_last:
         running = own_places[:-1]
     if running:
         value = moves[running[-1]][1]
-        rows.append(("value", "won" if wins else "lost", value))
+        rows.append(("value", variant, value))
     return rows
 
 
