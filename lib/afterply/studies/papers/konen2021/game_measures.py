@@ -97,16 +97,17 @@ class Mistakes(Evaluator):
     needs = "bitbully"
 
     def _measure(self, game, agent, seed):
-        mistakes = defaultdict(list)  # ply -> for each move there, whether it lowers the value
+        mistakes = []  # of each move, whether it lowers the value
+        mistakes_at = defaultdict(list)  # ply -> the same of the moves there
         for k, start in enumerate(starts_all(game, self.opening)):
             moves = match(game, [agent, agent], start, seed_from(seed, k)).moves
             judged = judge(game, [*start.actions, *moves])
             for ply, before, after in judged[self.opening :]:
-                mistakes[ply].append(after < before)
-        of_all_plies = [is_mistake for of_ply in mistakes.values() for is_mistake in of_ply]
-        rows = [{"measure": "mistakes", "value": _percent(of_all_plies)}]
-        for ply in sorted(mistakes):
-            rows.append({"measure": "mistakes", "ply": ply, "value": _percent(mistakes[ply])})
+                mistakes.append(after < before)
+                mistakes_at[ply].append(after < before)
+        rows = rows_of({"mistakes": _percent(mistakes)})
+        for ply, of_ply in sorted(mistakes_at.items()):
+            rows += rows_of({"mistakes": _percent(of_ply)}, ply=ply)
         return rows
 
 

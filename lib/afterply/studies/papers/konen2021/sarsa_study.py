@@ -62,7 +62,7 @@ def memory_and_strength(table, settings, algorithms, strength):
     settings, strength : dict
         Game -> the arguments of its arms, and the columns of what is measured of it.
     algorithms : dict
-        Name -> the learner, and more.
+        Name -> (learner, its parameters).
     """
     rows = []
     for title, setting in settings.items():
@@ -288,17 +288,17 @@ def ending(moves, scores) -> list[tuple[str, str, float]]:
 
 def _rewarded(moves, own_places, moves_last, score, mean):
     """Return what a winner or loser hears of its reward, and the value of its last afterstate."""
-    measure, variant = ("losses heard", "lost")
-    if score > mean:
-        measure, variant = ("wins heard", "won")
+    wins = score > mean
     reward_of_last_move = moves[own_places[-1]][2]
     heard = moves_last or (reward_of_last_move == score and reward_of_last_move != 0.0)
+    measure = "wins heard" if wins else "losses heard"
     rows = [(measure, "", 100.0 * heard)]
     running = own_places  # moves after which the game goes on
     if moves_last:
         running = own_places[:-1]
     if running:
         value = moves[running[-1]][1]
+        variant = "won" if wins else "lost"
         rows.append(("value", variant, value))
     return rows
 

@@ -143,12 +143,17 @@ def won_games_rates(cells, players=NAMES) -> dict[str, float]:
     return {name: total / pairings for name, total in points.items()}
 
 
+def _players_with(perfect) -> dict[str, str]:
+    """Return names of Table II -> players, with a perfect player in the place of AB-DL."""
+    return {name: name for name in NAMES} | {PERFECT: perfect}
+
+
 def rates(rows):
     """Return the rates of games won in each complete tournament: for ``Study.derive``."""
     cells = cells_of(rows[rows["episode"] == rows["episode"].max()])
     rows_of_rates = []
     for perfect, columns in TOURNAMENTS.items():
-        players = [perfect if name == PERFECT else name for name in NAMES]
+        players = _players_with(perfect).values()
         values = won_games_rates(cells, players).values()
         if any(map(math.isnan, values)):
             continue
@@ -181,10 +186,12 @@ def table_2(finals, arm, perfect, caption):
     for claim in load("scheiermann2022").claims:
         if claim.place.get("table") == "II":
             paper[claim.place["row"], claim.place["column"]] = printed(claim.printed)
+    players = _players_with(perfect)
     cells = pd.DataFrame("", index=NAMES, columns=NAMES)
     numbers_of_agents = []
     for pair in PAIRS:
-        player, opponent = (perfect if name == PERFECT else name for name in pair)
+        player = players[pair[0]]
+        opponent = players[pair[1]]
         percents = [means.get((player, opponent, outcome)) for outcome in OUTCOMES]
         ours = "–"
         if None not in percents:

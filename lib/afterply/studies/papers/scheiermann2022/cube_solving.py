@@ -26,7 +26,7 @@ from ...reports.summaries import with_logs
 from ...results import rows_of, select
 
 FAR = -1  # what `distances` gives beyond the limit
-LIMIT = 11  # of distances unless given: no 2x2x2 is farther
+LIMIT = 11  # default limit of distances: no 2x2x2 is farther
 LEVELS = 5  # of the table
 TABLE_BITS = 20
 MASK = np.uint64(2**TABLE_BITS - 1)
@@ -215,9 +215,11 @@ class Solved(Evaluator):
         if game.name not in CUBES:
             raise ValueError(f"{self.name} are measured of cube2 and cube3, not of {game.name}")
         by_twists, by_distance = self._solve_all(game, self._player(net), seed)
-        of_twists = [solved for twists in self.twists for solved in by_twists[twists]]
+        all_solved = []
+        for twists in self.twists:
+            all_solved += by_twists[twists]
         search = self._columns_of_search
-        rows = rows_of({"solved_rate": _percent(of_twists)}, **search)
+        rows = rows_of({"solved_rate": _percent(all_solved)}, **search)
         for distance, solved in sorted(by_distance.items()):
             values = {"solved_rate": _percent(solved), "cubes": float(len(solved))}
             rows += rows_of(values, **search, distance=distance)
