@@ -23,21 +23,25 @@ from .snapshot_tables import (
 )
 from .snapshots import OWN, PERCENTS, PERFECT, PLAYERS, SEATS, Baseline, Tournament
 
-TWIN, TICTACTOE = "Q-learning Twin", "tictactoe-q"
+TICTACTOE = "tictactoe-q"
+TWIN = "Q-learning Twin"
 PERFECT_TEACHER = "Non-deterministic Min-Max"
 
 
 def _games(study, arm):
-    # at each checkpoint, with the own teacher
-    return next(one.games for one in study.arms[arm][0].job.curve if one.opponent == OWN)
+    """Return how many games with its own teacher a learner plays at each checkpoint."""
+    curve = study.arms[arm][0].job.curve
+    return next(evaluator.games for evaluator in curve if evaluator.opponent == OWN)
 
 
 def _of_twin(study, kind):
-    # the evaluator of this kind that the twin has at its end
-    return next(one for one in study.arms[TWIN][0].job.final if type(one) is kind)
+    """Return the evaluator of this kind that the twin has at its end."""
+    final = study.arms[TWIN][0].job.final
+    return next(evaluator for evaluator in final if type(evaluator) is kind)
 
 
 def _outcomes(study, arm, number, last):
+    """Draw Fig. 2 or 3: the games of an arm with its teacher, up to its last episode."""
     curves = outcome_curves(study.table(), arm, last, _games(study, arm))
     figure, data = figures.learning_curves(
         curves,
@@ -67,10 +71,12 @@ def fig3(studies):
 
 
 def _running(study, title, number, first):
-    game, games = study.arms[TWIN][0].job.game, _of_twin(study, Baseline).games
-    out = agents.contest(game, first(game), agents.min_max(game), games=games, seed=number)
+    """Draw Fig. 4 or 5: how the percentages of a contest with Min-Max become stable."""
+    game = study.arms[TWIN][0].job.game
+    games = _of_twin(study, Baseline).games
+    contest = agents.contest(game, first(game), agents.min_max(game), games=games, seed=number)
     figure, data = figures.learning_curves(
-        running_shares(out.results),
+        running_shares(contest.results),
         RUNNING,
         title=title,
         score_axis=False,
@@ -79,8 +85,8 @@ def _running(study, title, number, first):
     return (
         figure,
         data,
-        f"Percentages over the games played so far, as in Fig. {number}. {out.distinct:,} of the"
-        f" {games:,} games are different.",
+        f"Percentages over the games played so far, as in Fig. {number}. {contest.distinct:,} of"
+        f" the {games:,} games are different.",
         [],
     )
 
@@ -119,12 +125,15 @@ def learning(studies):
 
 def tournament_points(studies):
     """Draw the points of Table 7, every run as a dot."""
-    study, figure, data = studies[TICTACTOE], None, pd.DataFrame()
-    earned, games = points(study.table(), TWIN), _of_twin(study, Tournament).games
-    if any(map(len, earned.values())):
+    study = studies[TICTACTOE]
+    points_of_players = points(study.table(), TWIN)
+    figure = None
+    data = pd.DataFrame()
+    if any(len(of_player) for of_player in points_of_players.values()):
+        most = 3 * len(PLAYERS) * _of_twin(study, Tournament).games
         figure, data = figures.strip(
-            earned,
-            f"points of {3 * len(PLAYERS) * games:,} (a win 3, a draw 1)",
+            points_of_players,
+            f"points of {most:,} (a win 3, a draw 1)",
             title="Tic-Tac-Toe: the tournament of snapshots, first seat",
         )
     return (
@@ -139,14 +148,20 @@ def tournament_points(studies):
 
 def strength(studies):
     """Draw how likely the snapshots of a twin lose, exactly."""
-    study, after = studies[TICTACTOE], {f"Q-{p}": float(p) for p in PERCENTS}
-    asked = {"player": list(after), "opponent": ["rand", PERFECT], "seat": list(SEATS)}
-    rows = select(finals(study.table()), arm=TWIN, measure="lost", **asked)
-    against = rows.opponent.astype(str) + ", " + rows.seat.astype(str) + " seat"
-    curves = rows.assign(arm=against, episode=rows.player.astype(str).map(after))
+    percents = {f"Q-{percent}": float(percent) for percent in PERCENTS}
+    rows = select(
+        finals(studies[TICTACTOE].table()),
+        arm=TWIN,
+        measure="lost",
+        player=list(percents),
+        opponent=["rand", PERFECT],
+        seat=list(SEATS),
+    )
+    lines = rows.opponent.astype(str) + ", " + rows.seat.astype(str) + " seat"
+    curves = rows.assign(arm=lines, episode=rows.player.astype(str).map(percents))
     figure, data = figures.learning_curves(
         curves,
-        sorted(set(against)),
+        sorted(set(lines)),
         score_axis=False,
         label="percent of games lost",
         title="Snapshots Q-p of a twin",
@@ -162,9 +177,9 @@ def strength(studies):
 
 def lost_to_teachers(study, arms, title, last=None):
     """Draw how many games learners lose to their own teachers, at most up to a `last` one."""
-    jobs = {arm: study.arms[arm][0].job for arm in arms}
-    lasts = {arm: last or job.episodes for arm, job in jobs.items()}
-    curves = lost_curves(study.table(), lasts, _games(study, next(iter(jobs))))
+    lasts = {arm: last or study.arms[arm][0].job.episodes for arm in arms}
+    games = _games(study, next(iter(lasts)))
+    curves = lost_curves(study.table(), lasts, games)
     figure, data = figures.learning_curves(
         curves,
         list(arms),

@@ -1,7 +1,8 @@
 """Arms, tables and curves of [jamieson2022]: who teaches a Q-table, and what its snapshots do.
 
 Convergence-FS ("fully solved") is the first checkpoint of a training without a loss in 100 games of
-the learner as player 1, and none at any later checkpoint up to 5,000 games on.
+the learner as player 1, if no later checkpoint has one, up to 5,000 games on. A training that does
+not converge stops at a number of games, its *cap*.
 
 Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10, D22.
 """
@@ -25,7 +26,13 @@ TEACHERS = {  # as Table 2 names them -> parameter `teacher`
     "Random": "random",
     "Fully Converged Q-learning": "converged",
 }
-PRINTED = dict(zip(TEACHERS, (8000, 6000, 200, 0, 300)))  # N of Table 2, none for a random teacher
+PRINTED = {  # N of Table 2
+    "Q-learning Twin": 8000,
+    "Non-deterministic Min-Max": 6000,
+    "Deterministic Min-Max": 200,
+    "Random": 0,  # the paper prints none
+    "Fully Converged Q-learning": 300,
+}
 # teachers as Tables 3 and 4 name them -> N
 MORRIS = {
     "Q-learning Twin": 16_000,
@@ -48,69 +55,103 @@ RUNNING = {"player 1 wins": 1, "draws": 0, "player 2 wins": -1}  # lines of Figs
 def converged_at(episodes, losses, extra: int = EXTRA, allowed: int = 0) -> int | None:
     """Return the episode of Convergence-FS; None if it was not reached or not followed.
 
+    Parameters
+    ----------
+    episodes, losses : array_like [checkpoints]
+        Training games played at each checkpoint, and games lost there.
+    extra : int
+        Training games that must follow, with checkpoints of which none has a loss.
+    allowed : int
+        Lost games at a checkpoint that do not count as a loss.
+
+    Examples
+    --------
     >>> converged_at([100, 200, 300, 400], [3, 0, 0, 0], extra=200)
     200
     """
-    episodes, lost = np.asarray(episodes), np.asarray(losses, float) > allowed
-    for k in np.flatnonzero(~lost):
-        if episodes[k] + extra > episodes[-1]:
-            return None
-        if not lost[(episodes >= episodes[k]) & (episodes <= episodes[k] + extra)].any():
-            return int(episodes[k])
+    episodes = np.asarray(episodes)
+    has_loss = np.asarray(losses, float) > allowed
+    for start in episodes[~has_loss]:
+        end = start + extra
+        if end > episodes[-1]:
+            return None  # the training was too short to tell
+        in_series = (episodes >= start) & (episodes <= end)
+        if not has_loss[in_series].any():
+            return int(start)
     return None
 
 
 def convergence(rows: pd.DataFrame, cap: int, extra: int = EXTRA, seats=("first",)) -> list:
-    """Return convergence_games (at most `cap`) and converged (100 or 0), for ``Study.derive``."""
-    # of games against the own teacher in these seats; with the opponent Nd-Min-Max against that, if
-    # these were played
-    found = []
+    """Return convergence_games (at most `cap`) and converged (100 or 0), for ``Study.derive``.
+
+    They come from the losses against the own teacher in these seats. Where the rows have games
+    against the non-deterministic Min-Max, the two are also given for these, with the opponent.
+    """
+    rows_of_opponents = []
     for opponent in OPPONENTS:
-        asked = {"measure": "losses", "opponent": opponent}
-        of_both, each = select(rows, **asked), select(rows, **asked, seat=list(seats))
-        if len(of_both) or set(seats) <= set(each.get("seat", ())):
-            lost = (of_both if len(of_both) else each).groupby("episode").value.sum()
-            columns = {} if opponent == OWN else {"opponent": opponent}
-            found += _result(converged_at(lost.index, lost, extra), cap, **columns)
-    return found
-
-
-def _result(found, cap, **columns):
-    converged = found is not None and found <= cap
-    at = found if converged else cap
-    return rows_of({"convergence_games": at, "converged": 100.0 * converged}, **columns)
+        losses = select(rows, measure="losses", opponent=opponent)  # of both seats together
+        if losses.empty:
+            losses = select(rows, measure="losses", opponent=opponent, seat=list(seats))
+            if not set(seats) <= set(losses.get("seat", ())):
+                continue
+        by_episode = losses.groupby("episode").value.sum()
+        episode = converged_at(by_episode.index, by_episode, extra)
+        columns = {}
+        if opponent != OWN:
+            columns["opponent"] = opponent
+        rows_of_opponents += _convergence_rows(episode, cap, **columns)
+    return rows_of_opponents
 
 
 def in_training(rows: pd.DataFrame, cap: int, extra: int = EXTRA, allowed=0, **columns) -> list:
-    """Return the same of training games: a block of them may have at most `allowed` losses."""
-    # columns: of the rows that it returns
-    lost = select(rows, measure="losses", variant="training", seat=list(SEATS))
-    lost = lost.groupby("episode").value.sum()
-    if lost.empty:
+    """Return the same of training games: a block of them may have at most `allowed` losses.
+
+    The rows that it returns have the further `columns`.
+    """
+    losses = select(rows, measure="losses", variant="training", seat=list(SEATS))
+    losses_so_far = losses.groupby("episode").value.sum()
+    if losses_so_far.empty:
         return []
-    at = converged_at(lost.index, lost.diff().fillna(lost), extra, allowed)
-    return _result(at, cap, **columns)
+    losses_in_block = losses_so_far.diff().fillna(losses_so_far)
+    episode = converged_at(losses_so_far.index, losses_in_block, extra, allowed)
+    return _convergence_rows(episode, cap, **columns)
+
+
+def _convergence_rows(episode, cap, **columns):
+    """Return the rows of a training that converged at an episode, or did not (None)."""
+    if episode is None or episode > cap:
+        return rows_of({"convergence_games": cap, "converged": 0.0}, **columns)
+    return rows_of({"convergence_games": episode, "converged": 100.0}, **columns)
 
 
 def summary(table: pd.DataFrame, arm: str, cap: int, **columns) -> dict:
-    """Return "converged" ("k of n"), "median" and "interval" (95%) of an arm's training games."""
-    # columns: an opponent other than the own teacher, or a variant; "> cap" at the cap, "at least"
-    # of a median half way from a run that has converged to the cap
-    names = "convergence_games", "converged"
-    at, reached = (select(table, arm=arm, measure=name, **columns).value for name in names)
-    if at.empty:
-        return dict.fromkeys(("converged", "median", "interval"), "-")
-    capped = (reached < 100).any()
-    median, low, high = (
-        f"> {cap:,}" if value >= cap and capped else f"{value:,.0f}"
-        for value in median_interval(at)
-    )
-    if np.sort(at)[len(at) // 2] >= cap > np.median(at) and capped:
+    """Return "converged" ("k of n"), "median" and "interval" (95%) of an arm's training games.
+
+    They are texts. A number of games that is only known to exceed the cap is "> cap". The further
+    `columns` are an opponent other than the own teacher, or a variant.
+    """
+    games = select(table, arm=arm, measure="convergence_games", **columns).value
+    converged = select(table, arm=arm, measure="converged", **columns).value
+    if games.empty:
+        return {"converged": "-", "median": "-", "interval": "-"}
+    some_stopped = (converged < 100).any()
+
+    def in_words(num_games):
+        if some_stopped and num_games >= cap:
+            return f"> {cap:,}"
+        return f"{num_games:,.0f}"
+
+    median, low, high = map(in_words, median_interval(games))
+    # With an even number of runs the median lies half way between two of them. If only the upper
+    # one stopped at the cap, the true median is larger than the number says.
+    upper_middle = np.sort(games)[len(games) // 2]
+    if some_stopped and upper_middle >= cap > np.median(games):
         median = f"at least {median}"
+    interval = low if low == high else f"{low} to {high}"
     return {
-        "converged": f"{int((reached > 0).sum())} of {len(reached)}",
+        "converged": f"{(converged > 0).sum()} of {len(converged)}",
         "median": median,
-        "interval": f"{low} to {high}" if low != high else low,
+        "interval": interval,
     }
 
 
@@ -129,56 +170,110 @@ def declare_teachers(
     shown=True,
     **settings,
 ):
-    """Declare an arm for each of `caps`, judged by its games in some seats."""
-    # teachers, caps: arm -> teacher, and training games by which it has to converge; names of arms
-    # end with `named`, those that seed them with `seeded` (default: alike); the curve has games
-    # with the own teacher first, which are all that pupils of the teachers in `alone` play; it is
-    # not in the table if it is not `shown`
+    """Declare an arm for each of `caps`, judged by its games in some seats.
+
+    Parameters
+    ----------
+    teachers, caps : dict
+        Arm -> its teacher, and arm -> training games by which it has to converge.
+    curve : list of evaluators
+        Games during training, those with the own teacher first.
+    extra : int
+        Training games after the cap, which show whether convergence lasts.
+    named, seeded : str
+        Ends of the arms' names, and of the names that seed them (default: alike).
+    alone : sequence of str
+        Teachers whose pupils play only the games with the own teacher.
+    of_twin : dict
+        Settings for the arms that learn with a twin alone.
+    shown : bool
+        Whether the table holds the curve, not only its last point.
+    settings
+        For all arms: those of ``Study.arm``.
+    """
+    if seeded is None:
+        seeded = named
     for arm, cap in caps.items():
         teacher = teachers[arm]
-        more = dict(of_twin) if teacher == "twin" else {}
-        if teacher == "converged" and "teacher_every" in settings:
-            more = {"final": [ConvergedTeacher(extra)]}
-        more |= {"curve": curve[:1] if teacher in alone else curve, "episodes": cap + extra}
-        more["seeded_as"] = arm + (named if seeded is None else seeded)
-        study.arm(arm + named, tabular, teacher=teacher, **more, **settings)
-        found = partial(convergence, cap=cap, extra=extra, seats=seats)
-        study.derive(arm + named, found, curve=shown)
+        own_settings = {}
+        if teacher == "twin":
+            own_settings = dict(of_twin)
+        elif teacher == "converged" and "teacher_every" in settings:
+            own_settings = {"final": [ConvergedTeacher(extra)]}
+        own_settings["curve"] = curve[:1] if teacher in alone else curve
+        own_settings["episodes"] = cap + extra
+        own_settings["seeded_as"] = arm + seeded
+        study.arm(arm + named, tabular, teacher=teacher, **own_settings, **settings)
+        judge = partial(convergence, cap=cap, extra=extra, seats=seats)
+        study.derive(arm + named, judge, curve=shown)
 
 
 def by_teacher(table, arms, caps, printed, games):
-    """Return a row for each arm: printed N, convergence, losses at the end (Tables 2 to 4)."""
-    # caps and printed are those of the arms, or of the teachers with whose names theirs begin
+    """Return a row for each arm: printed N, convergence, losses at the end (Tables 2 to 4).
+
+    Parameters
+    ----------
+    table : DataFrame
+        Results of a study.
+    arms : sequence of str
+        The arms.
+    caps, printed : dict
+        Cap and printed N of each arm, or of the teacher with whose name the arm's begins.
+    games : int
+        Games of one checkpoint.
+    """
     rows = []
     for arm in arms:
-        number, cap = (values.get(arm, values[arm.split(", ")[0]]) for values in (printed, caps))
-        own, other = summary(table, arm, cap), summary(table, arm, cap, opponent=PERFECT)
-        taught = select(table, arm=arm, measure="converged", player="teacher").value
-        lost = select(table, arm=arm, measure="losses", opponent=OWN, seat=list(SEATS))
-        lost = 100.0 * finals(lost).value.mean() / games
-        found = (f"{(taught > 0).sum()} of {len(taught)}" if len(taught) else "-",)
-        found += (f"{number:,}" if number else "-", *own.values())
-        rows.append((arm, *found, lost, *list(other.values())[:2]))
-    columns = ["teacher", "of the teachers converged", "printed N", "converged", "median N"]
-    columns += ["95% interval", "lost to the teacher at the end %"]
-    columns += [f"converged against {PERFECT}", "median N "]
-    return pd.DataFrame(rows, columns=columns)
+        number = _of_arm_or_teacher(printed, arm)
+        cap = _of_arm_or_teacher(caps, arm)
+        against_own = summary(table, arm, cap)
+        against_perfect = summary(table, arm, cap, opponent=PERFECT)
+        teachers = select(table, arm=arm, measure="converged", player="teacher").value
+        losses = select(table, arm=arm, measure="losses", opponent=OWN, seat=list(SEATS))
+        row = {
+            "teacher": arm,
+            "of the teachers converged": f"{(teachers > 0).sum()} of {len(teachers)}",
+            "printed N": f"{number:,}",
+            "converged": against_own["converged"],
+            "median N": against_own["median"],
+            "95% interval": against_own["interval"],
+            "lost to the teacher at the end %": 100.0 * finals(losses).value.mean() / games,
+            f"converged against {PERFECT}": against_perfect["converged"],
+            "median N ": against_perfect["median"],  # the blank makes it another column
+        }
+        if teachers.empty:
+            row["of the teachers converged"] = "-"
+        if not number:
+            row["printed N"] = "-"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _of_arm_or_teacher(values, arm):
+    """Return the value of an arm, or of the teacher with whose name it begins."""
+    if arm in values:
+        return values[arm]
+    teacher = arm.split(", ")[0]
+    return values[teacher]
 
 
 def point(rows: pd.DataFrame, episode: int, games: int = 100) -> list:
     """Return wins, draws and losses in the first seat at one checkpoint: for ``Study.derive``."""
-    where = {"opponent": OWN, "seat": "first"}
-    found = select(rows, measure=["wins", "losses"], episode=episode, **where)
-    if found.empty:
+    place = {"opponent": OWN, "seat": "first"}
+    counts = select(rows, measure=["wins", "losses"], episode=episode, **place)
+    if counts.empty:
         return []
-    won, lost = (float(found.value[found.measure == what].iloc[0]) for what in ("wins", "losses"))
-    counts = {"wins": won, "draws": games - won - lost, "losses": lost}
-    return rows_of(counts, **where, after=episode)
+    won = float(counts.value[counts.measure == "wins"].iloc[0])
+    lost = float(counts.value[counts.measure == "losses"].iloc[0])
+    outcomes = {"wins": won, "draws": games - won - lost, "losses": lost}
+    return rows_of(outcomes, **place, after=episode)
 
 
-def _shares(by_name: dict) -> pd.DataFrame:
-    # series by (run, episode), in percent, as a table of curves
-    parts = [s.rename("value").reset_index().assign(arm=name) for name, s in by_name.items()]
+def _curves(lines: dict) -> pd.DataFrame:
+    """Return lines, name -> Series [(run, episode)] in percent, as the rows of a figure."""
+    parts = []
+    for name, line in lines.items():
+        parts.append(line.rename("value").reset_index().assign(arm=name))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -186,74 +281,90 @@ def outcome_curves(table: pd.DataFrame, arm: str, last: int, games: int = 100) -
     """Return the curves of Figs. 2 and 3: percent of `games` in the first seat, up to `last`."""
     rows = select(table, arm=arm, measure=["wins", "losses"], opponent=OWN, seat="first")
     rows = rows[rows.episode <= last].astype({"measure": object})
-    wide = rows.pivot(index=["run", "episode"], columns="measure", values="value")
-    wide = wide.reindex(columns=["wins", "losses"]).dropna()
-    won, lost = 100.0 * wide.wins / games, 100.0 * wide.losses / games
-    shares = (won, 100.0 - won - lost, lost)
-    return _shares(dict(zip(OUTCOMES, shares)))
+    counts = rows.pivot(index=["run", "episode"], columns="measure", values="value")
+    counts = counts.reindex(columns=["wins", "losses"]).dropna()
+    won = 100.0 * counts.wins / games
+    lost = 100.0 * counts.losses / games
+    drawn = 100.0 - won - lost
+    return _curves(dict(zip(OUTCOMES, (won, drawn, lost))))
 
 
 def lost_curves(table, lasts, games):
     """Return the percentage of games lost to the own teacher: lasts: arm -> last episode."""
-    arms = {arm: "" for arm in lasts}
+    recorded_arms = {arm: "" for arm in lasts}  # arm -> the recorded arm that it changes
     if LIKE in table:
-        arms |= dict(table[table[LIKE].isin(lasts)][["arm", LIKE]].drop_duplicates().values)
-    curves = [
-        outcome_curves(table, arm, lasts[like or arm], games).assign(like=like, line=arm)
-        for arm, like in arms.items()
-    ]
-    lost = pd.concat(curves)
-    return lost[lost.arm == OUTCOMES[2]].assign(arm=lambda rows: rows.line).drop(columns="line")
+        changed = table[table[LIKE].isin(lasts)][["arm", LIKE]].drop_duplicates()
+        recorded_arms |= dict(zip(changed["arm"], changed[LIKE]))
+    parts = []
+    for arm, recorded in recorded_arms.items():
+        curves = outcome_curves(table, arm, lasts[recorded or arm], games)
+        lost = curves[curves.arm == "teaching agent wins"]
+        parts.append(lost.assign(like=recorded, arm=arm))
+    return pd.concat(parts)
 
 
 def training_curves(table: pd.DataFrame, arm: str, last: int) -> pd.DataFrame:
     """Return shares of the training games between two checkpoints, as :func:`outcome_curves`."""
-    asked = {"measure": list(POINTS), "seat": list(SEATS), "variant": "training"}
-    rows = select(table, arm=arm, **asked)
+    columns = {"measure": list(POINTS), "seat": list(SEATS), "variant": "training"}
+    rows = select(table, arm=arm, **columns)
     rows = rows[rows.episode <= last].astype({"measure": object})
-    counts = rows.groupby(["run", "episode", "measure"]).value.sum().unstack("measure")
-    counts = counts.reindex(columns=list(POINTS))
-    block = counts.groupby("run").diff().fillna(counts)
-    shares = 100.0 * block.div(block.sum(axis=1), axis=0)
-    return _shares({name: shares[what] for name, what in zip(OUTCOMES, POINTS)})
+    # A value is the number of games so far in one seat: both seats are added.
+    so_far = rows.groupby(["run", "episode", "measure"]).value.sum().unstack("measure")
+    so_far = so_far.reindex(columns=list(POINTS))
+    in_block = so_far.groupby("run").diff().fillna(so_far)
+    percent = 100.0 * in_block.div(in_block.sum(axis=1), axis=0)
+    return _curves(dict(zip(OUTCOMES, (percent.wins, percent.draws, percent.losses))))
 
 
 def running_shares(results) -> pd.DataFrame:
-    """Return running percentages over a series of games (Figs. 4 and 5), as outcome_curves."""
-    number = np.arange(1, len(results) + 1)
-    keep = (number <= 50) | (number % 50 == 0)
-    index = pd.MultiIndex.from_product([[0], number[keep]], names=["run", "episode"])
-    shares = {name: 100.0 * np.cumsum(results == sign) / number for name, sign in RUNNING.items()}
-    return _shares({name: pd.Series(share[keep], index) for name, share in shares.items()})
+    """Return running percentages over a series of games (Figs. 4 and 5), as outcome_curves.
+
+    `results`, int [games], are 1 where player 1 won, 0 for a draw and -1 where player 2 won.
+    """
+    num_games = np.arange(1, len(results) + 1)
+    # Later percentages change little from game to game: a figure needs only some of them.
+    is_drawn = (num_games <= 50) | (num_games % 50 == 0)
+    index = pd.MultiIndex.from_product([[0], num_games[is_drawn]], names=["run", "episode"])
+    lines = {}
+    for name, result in RUNNING.items():
+        percent = 100.0 * np.cumsum(results == result) / num_games
+        lines[name] = pd.Series(percent[is_drawn], index)
+    return _curves(lines)
 
 
 def pairings(table: pd.DataFrame, arm: str, variant: str = "") -> pd.DataFrame:
     """Return the games of an arm's tournaments, first seat: [run, player, opponent] x measure."""
-    where = {"player": list(PLAYERS), "opponent": list(PLAYERS), "seat": "first"}
-    rows = select(finals(table[table.arm == arm]), measure=GAMES, variant=variant, **where)
+    columns = {"player": list(PLAYERS), "opponent": list(PLAYERS), "seat": "first"}
+    rows = select(finals(table[table.arm == arm]), measure=GAMES, variant=variant, **columns)
     rows = rows.astype(dict.fromkeys(["measure", "player", "opponent"], object))
-    wide = rows.pivot(index=["run", "player", "opponent"], columns="measure", values="value")
-    return wide.reindex(columns=GAMES)
+    games = rows.pivot(index=["run", "player", "opponent"], columns="measure", values="value")
+    return games.reindex(columns=GAMES)
 
 
 def mean_games(table: pd.DataFrame, arm: str, variant: str = "") -> pd.DataFrame:
     """Return the means over runs of :func:`pairings`, all pairs of ``PLAYERS`` x measure."""
-    mean = pairings(table, arm, variant).groupby(["player", "opponent"]).mean()
-    return mean.reindex(pd.MultiIndex.from_product([PLAYERS, PLAYERS], names=mean.index.names))
+    means = pairings(table, arm, variant).groupby(["player", "opponent"]).mean()
+    every_pair = pd.MultiIndex.from_product([PLAYERS, PLAYERS], names=means.index.names)
+    return means.reindex(every_pair)
 
 
 def crosstable(table: pd.DataFrame, arm: str, variant: str = "") -> pd.DataFrame:
     """Return an arm's tournaments, means over runs, as printed: a row's player moves first."""
-
-    def show(values):
-        return " : ".join(fixed(value, 0) for value in values) if values.notna().all() else "-"
-
-    cells = mean_games(table, arm, variant)[list(POINTS)].apply(show, axis=1).unstack()
+    outcomes = mean_games(table, arm, variant)[list(POINTS)]
+    cells = outcomes.apply(_cell, axis=1).unstack()
     cells = cells.reindex(index=list(PLAYERS), columns=list(PLAYERS))
     for name, seat in (("Points", "first"), ("both seats", "")):
-        earned = points(table, arm, seat, variant)
-        cells[name] = [show(pd.Series(earned[player].mean())) for player in PLAYERS]
+        points_of_players = points(table, arm, seat, variant)
+        means = [points_of_players[player].mean() for player in PLAYERS]
+        cells[name] = [_cell(pd.Series(mean)) for mean in means]
     return cells.rename_axis(index="P1/P2", columns=None)
+
+
+def _cell(values):
+    """Return values as a page shows them, such as "95 : 5 : 0", or "-" if one is missing."""
+    if values.isna().any():
+        return "-"
+    return " : ".join(fixed(value, 0) for value in values)
 
 
 def beside_print(table: pd.DataFrame, printed: dict, caps: dict, claims, named: str = "") -> dict:
@@ -263,18 +374,25 @@ def beside_print(table: pd.DataFrame, printed: dict, caps: dict, claims, named: 
     with `named`. The factor says by how much the medians miss N, up or down: the geometric mean
     over arms. `claims` are those of the tournament, see :func:`cells_inside`.
     """
-    row, off, at_cap = {}, [], False
+    row = {}
+    distances = []  # of the medians from N, natural logarithms
+    is_at_cap = False  # where a median is a cap the true one is larger, and so is the factor
     for arm, number in printed.items():
-        row[arm] = summary(table, arm + named, caps[arm])["median"]
-        at_cap |= row[arm].startswith((">", "at least"))
-        reached = select(table, arm=arm + named, measure="convergence_games", opponent="").value
-        off.append(abs(np.log(reached.median() / number)))
-    factor = float(np.exp(np.mean(off)))
-    # where a median is a cap the true one is larger, and so is the factor
-    row["mean factor"] = ("at least " if at_cap else "") + fixed(factor, 1)
+        median = summary(table, arm + named, caps[arm])["median"]
+        row[arm] = median
+        if median.startswith((">", "at least")):
+            is_at_cap = True
+        games = select(table, arm=arm + named, measure="convergence_games", opponent="").value
+        distances.append(abs(np.log(games.median() / number)))
+    factor = float(np.exp(np.mean(distances)))
     if np.isnan(factor):  # an arm without runs
         row["mean factor"] = "-"
-    inside, cells = cells_inside(table, next(iter(printed)) + named, claims)
+    elif is_at_cap:
+        row["mean factor"] = f"at least {fixed(factor, 1)}"
+    else:
+        row["mean factor"] = fixed(factor, 1)
+    twin = next(iter(printed))
+    inside, cells = cells_inside(table, twin + named, claims)
     row["cells inside"] = f"{inside} of {cells}" if cells else "-"
     return row
 
@@ -286,36 +404,49 @@ def cells_inside(table: pd.DataFrame, arm: str, claims) -> tuple[int, int]:
     within if its wins, draws and losses are each between the least and the most of the runs. Both
     numbers are 0 if the arm has played no tournament.
     """
-    played, inside = pairings(table, arm), []
-    for claim in claims if len(played) else ():
-        pair = claim.select["player"], claim.select.get("opponent")
-        of_cell = claim.target and isinstance(claim.value, dict)
-        if not of_cell or not set(pair) & set(LEARNERS):
-            continue
-        ours = played.xs(pair, level=("player", "opponent"))[list(POINTS)]
-        ours = ours.mul(claim.of / ours.sum(axis=1), axis=0)
-        least, most = ours.min(), ours.max()
-        inside.append(all(least[what] <= n <= most[what] for what, n in claim.value.items()))
+    played = pairings(table, arm)
+    if played.empty:
+        return 0, 0
+    inside = []
+    for claim in claims:
+        player = claim.select["player"]
+        opponent = claim.select.get("opponent")
+        is_cell = claim.target and isinstance(claim.value, dict)
+        if is_cell and (player in LEARNERS or opponent in LEARNERS):
+            games = played.xs((player, opponent), level=("player", "opponent"))
+            inside.append(_lies_within(claim, games[list(POINTS)]))
     return sum(inside), len(inside)
+
+
+def _lies_within(claim, games):
+    """Return whether a printed cell lies within the least and the most of the runs."""
+    scaled = games.mul(claim.of / games.sum(axis=1), axis=0)  # to as many games as printed
+    least = scaled.min()
+    most = scaled.max()
+    return all(least[outcome] <= n <= most[outcome] for outcome, n in claim.value.items())
 
 
 def points(table: pd.DataFrame, arm: str, seat: str = "first", variant: str = "") -> dict:
     """Return player -> its points in each run: of the first seat, or of both (no seat)."""
-    asked = {"measure": "points", "player": list(PLAYERS), "seat": seat, "variant": variant}
-    rows = select(finals(table[table.arm == arm]), **asked).sort_values("run")
+    columns = {"measure": "points", "player": list(PLAYERS), "seat": seat, "variant": variant}
+    rows = select(finals(table[table.arm == arm]), **columns).sort_values("run")
     return {player: rows.value[rows.player == player] for player in PLAYERS}
 
 
 def distinct_games(table, arm):
     """Return how many games of each pairing are different, as a page shows it."""
-    wide = mean_games(table, arm).distinct.unstack()
-    wide = wide.reindex(index=list(PLAYERS), columns=list(PLAYERS))
-    return wide.rename_axis(index=None, columns=None).style.format(precision=0, na_rep="-")
+    counts = mean_games(table, arm).distinct.unstack()
+    counts = counts.reindex(index=list(PLAYERS), columns=list(PLAYERS))
+    return counts.rename_axis(index=None, columns=None).style.format(precision=0, na_rep="-")
 
 
 def show_ratings(table, arm):
     """Print the cycles of an arm's tournaments, and return its ratings as a page shows them."""
-    found = pairings(table, arm).reset_index().rename(columns={"player": "first"})
-    found = found.rename(columns={"opponent": "second"})[["first", "second", *POINTS, "run"]]
-    print("cycles:", (ratings.cycles(found) or "none") if len(found) else "-")
-    return shown(ratings.ratings(found) if len(found) else pd.DataFrame(), 0, na_rep=None)
+    games = pairings(table, arm).reset_index()
+    if games.empty:
+        print("cycles: -")
+        return shown(pd.DataFrame(), 0, na_rep=None)
+    results = games.rename(columns={"player": "first", "opponent": "second"})
+    results = results[["first", "second", *POINTS, "run"]]
+    print("cycles:", ratings.cycles(results) or "none")
+    return shown(ratings.ratings(results), 0, na_rep=None)

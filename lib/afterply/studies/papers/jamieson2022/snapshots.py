@@ -1,8 +1,8 @@
 """Snapshots Q-p, the table after p percent of N training games, and their tournaments.
 
 A result is stable (Convergence-ST) if the running percentage of games not lost changes by at most 1
-over the next 20 games. In other readings of the paper training games decide, and agents learn in
-tournaments.
+over the next 20 games. In other readings of the paper the training games themselves decide whether
+a training has converged, or agents go on learning in tournaments.
 """
 
 import re
@@ -24,9 +24,14 @@ from ...evaluators import Evaluator
 from ...results import rows_of
 
 EXTRA = 5_000  # training games after Convergence-FS without a loss
-WINDOW, FLUCTUATION = 20, 1.0  # of Convergence-ST
+# Convergence-ST: the percentage changes by at most FLUCTUATION over the next WINDOW games
+WINDOW = 20
+FLUCTUATION = 1.0
+ROUNDING = 1e-9  # a change by FLUCTUATION may come out larger by less than this
 SEATS = ("first", "second")
-OWN, PERFECT = OPPONENTS = "own teacher", "Nd-Min-Max"  # of the games that must not be lost
+OWN = "own teacher"
+PERFECT = "Nd-Min-Max"
+OPPONENTS = (OWN, PERFECT)  # of the games that must not be lost
 POINTS = {"wins": 3, "draws": 1, "losses": 0}
 AS_SECOND = {"wins": "losses", "draws": "draws", "losses": "wins"}
 PERCENTS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
@@ -35,9 +40,26 @@ PLAYERS = ("Q-100", "Q-50", "M_det", "M_Ndet", "R")
 
 
 def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) -> Agent:
-    """Return a player by its name in the paper; ValueError if there is none."""
-    if name == OWN:  # of a twin: the same table, or the second one
-        return net.teacher or learned(net.of(net.learners - 1))
+    """Return a player by its name in the paper.
+
+    Parameters
+    ----------
+    game : Game
+        The game of the table.
+    net : QTable
+        The trained table.
+    name : str
+        ``OWN``, "Q-p" with a percentage p, "D-Min-Max" or "M_det", "Nd-Min-Max" or "M_Ndet",
+        "rand" or "R". Others raise ValueError.
+    depth : int
+        Look-ahead of Min-Max.
+    n : int
+        Training games of Q-100.
+    """
+    if name == OWN:
+        if net.teacher:
+            return net.teacher
+        return learned(net.of(net.learners - 1))  # a twin: the second table, or the same one
     if isinstance(name, str) and re.fullmatch(r"Q-\d+", name):
         return learned(net.snapshot(n * int(name[2:]) // 100))
     kind = {"M_det": "D-Min-Max", "M_Ndet": "Nd-Min-Max"}.get(str(name), str(name))
@@ -59,23 +81,30 @@ class GamesAsFirst(Evaluator):
     opponent: str = OWN
     games: int = 100
     depth: int = FULL_DEPTH
-    measures, seats = QTable, ("first",)
+    measures = QTable
+    seats = ("first",)
     name = property(lambda self: f"games as first against {self.opponent}")
 
     def _measure(self, game, net, seed):
-        me, rows = learned(net), []
+        learner = learned(net)
         other = opponent(game, net, self.opponent, self.depth)
+        rows = []
         for seat in self.seats:
-            pair = (me, other) if seat == "first" else (other, me)
-            out = agents.contest(game, *pair, self.games, seed_from(seed, seat))
-            won, lost = (out.wins, out.losses)[:: 1 if seat == "first" else -1]
-            rows += rows_of({"wins": won, "losses": lost}, opponent=self.opponent, seat=seat)
+            seed_of_seat = seed_from(seed, seat)
+            # A contest counts the wins and losses of the player in the first seat.
+            if seat == "first":
+                contest = agents.contest(game, learner, other, self.games, seed_of_seat)
+                counts = {"wins": contest.wins, "losses": contest.losses}
+            else:
+                contest = agents.contest(game, other, learner, self.games, seed_of_seat)
+                counts = {"wins": contest.losses, "losses": contest.wins}
+            rows += rows_of(counts, opponent=self.opponent, seat=seat)
         return rows
 
 
 @dataclass(frozen=True)
 class GamesAgainst(GamesAsFirst):
-    """The same in both seats; with `losses_only` only the losses of both together, no seat."""
+    """The same in both seats; with `losses_only` only the losses of both seats together."""
 
     losses_only: bool = False
     seats = SEATS
@@ -83,27 +112,34 @@ class GamesAgainst(GamesAsFirst):
 
     def _measure(self, game, net, seed):
         rows = super()._measure(game, net, seed)
+        if not self.losses_only:
+            return rows
         losses = sum(row["value"] for row in rows if row["measure"] == "losses")
-        return rows_of({"losses": losses}, opponent=self.opponent) if self.losses_only else rows
+        return rows_of({"losses": losses}, opponent=self.opponent)
 
 
 @dataclass(frozen=True)
 class ConvergedTeacher(Evaluator):
-    """Of a converged teacher: whether it is one, and its training games till then and after that.
+    """Whether the teacher of a training has converged itself.
 
-    Measures of the player ``teacher``: ``converged`` (100 or 0), ``games``, ``unbeaten``.
+    Measures of the player ``teacher``: ``converged`` (100 or 0), ``games`` (of its training), and
+    ``unbeaten`` (those at the end without a loss; it has converged from `extra` on).
     Deviations: D11.
     """
 
     extra: int = EXTRA
-    name, measures = "converged teacher", QTable
+    name = "converged teacher"
+    measures = QTable
 
     def _measure(self, game, net, seed):
         if net.teacher is None:
             raise ValueError("this table had no teacher but its twin")
-        found = net.teacher.net
-        converged = 100.0 * (found.unbeaten >= self.extra)
-        values = {"converged": converged, "games": found.episode, "unbeaten": found.unbeaten}
+        teacher = net.teacher.net
+        values = {
+            "converged": 100.0 * (teacher.unbeaten >= self.extra),
+            "games": teacher.episode,
+            "unbeaten": teacher.unbeaten,
+        }
         return rows_of(values, player="teacher")
 
 
@@ -111,10 +147,14 @@ class ConvergedTeacher(Evaluator):
 class Tournament(Evaluator):
     """Every player in the first seat against every player, itself included.
 
-    Measures of each player in the seat ``first`` with each opponent: ``wins``, ``draws``,
-    ``losses``, ``distinct`` (different games); and its ``points``: of the first seat, as printed,
-    and of both (no seat). A `label` is the variant of all rows. `n` are the training games of
-    Q-100, `games` those of each ordered pair.
+    Measures:
+
+    - of each player in the seat ``first`` with each opponent: ``wins``, ``draws``, ``losses`` and
+      ``distinct`` (different games);
+    - ``points`` of each player: in the first seat, as printed, and in both seats (no seat).
+
+    A `label` is the variant of all rows. `n` is the number of training games of Q-100, `games` that
+    of the games of each ordered pair.
     Source: [jamieson2022] Tables 7 to 9. Deviations: D13, D19.
     """
 
@@ -123,21 +163,36 @@ class Tournament(Evaluator):
     depth: int = FULL_DEPTH
     players: tuple = PLAYERS
     label: str = ""
-    name, measures = "tournament", QTable
+    name = "tournament"
+    measures = QTable
 
     def _measure(self, game, net, seed):
-        seated = {name: opponent(game, net, name, self.depth, self.n) for name in self.players}
-        rows, first, second = [], dict.fromkeys(seated, 0), dict.fromkeys(seated, 0)
-        variant = {"variant": self.label.removesuffix(": ")} if self.label else {}
-        for a, b in product(seated, repeat=2):
-            out = self._play(game, seated[a], seated[b], seed_from(seed, a, b))
-            counts = {what: getattr(out, what) for what in (*POINTS, "distinct")}
+        agents_by_name = {}
+        for name in self.players:
+            agents_by_name[name] = opponent(game, net, name, self.depth, self.n)
+        in_first_seat = dict.fromkeys(agents_by_name, 0)  # points
+        in_second_seat = dict.fromkeys(agents_by_name, 0)
+        variant = {}
+        if self.label:
+            variant["variant"] = self.label.removesuffix(": ")
+        rows = []
+        for a, b in product(agents_by_name, repeat=2):
+            seed_of_pair = seed_from(seed, a, b)
+            contest = self._play(game, agents_by_name[a], agents_by_name[b], seed_of_pair)
+            counts = {
+                "wins": contest.wins,
+                "draws": contest.draws,
+                "losses": contest.losses,
+                "distinct": contest.distinct,
+            }
             rows += rows_of(counts, player=a, opponent=b, seat="first", **variant)
-            first[a] += sum(worth * counts[what] for what, worth in POINTS.items())
-            second[b] += sum(worth * counts[AS_SECOND[what]] for what, worth in POINTS.items())
-        for name in seated:
-            rows += rows_of({"points": first[name]}, player=name, seat="first", **variant)
-            rows += rows_of({"points": first[name] + second[name]}, player=name, **variant)
+            for outcome, worth in POINTS.items():
+                in_first_seat[a] += worth * counts[outcome]
+                in_second_seat[b] += worth * counts[AS_SECOND[outcome]]
+        for name, of_first_seat in in_first_seat.items():
+            of_both_seats = of_first_seat + in_second_seat[name]
+            rows += rows_of({"points": of_first_seat}, player=name, seat="first", **variant)
+            rows += rows_of({"points": of_both_seats}, player=name, **variant)
         return rows
 
     def _play(self, game, first, second, seed):
@@ -146,9 +201,11 @@ class Tournament(Evaluator):
 
 def stable_at(not_lost) -> int | None:
     """Return after how many games the running percentage of games not lost is stable, or None."""
-    running = 100.0 * np.cumsum(np.asarray(not_lost, float)) / np.arange(1, len(not_lost) + 1)
+    num_games = np.arange(1, len(not_lost) + 1)
+    running = 100.0 * np.cumsum(np.asarray(not_lost, float)) / num_games
     for n in range(len(running) - WINDOW):
-        if np.abs(running[n + 1 : n + 1 + WINDOW] - running[n]).max() <= FLUCTUATION + 1e-9:
+        following = running[n + 1 : n + 1 + WINDOW]
+        if np.abs(following - running[n]).max() <= FLUCTUATION + ROUNDING:
             return n + 1
     return None
 
@@ -156,23 +213,28 @@ def stable_at(not_lost) -> int | None:
 def can_be_stable(n: int) -> bool:
     """Return whether any series of games is stable after `n` of them: after 1, and from 33 on."""
     for lost in range(1, n):
-        possible = {lost}  # losses after k games
+        # Numbers of losses after k games with which the series has been stable up to there.
+        possible = {lost}
         for k in range(n + 1, n + 1 + WINDOW):
-            following = {now for before in possible for now in (before, before + 1)}
-            near = FLUCTUATION + 1e-9
-            possible = {now for now in following if abs(100.0 * now / k - 100.0 * lost / n) <= near}
+            following = set()
+            for losses in possible:
+                following |= {losses, losses + 1}
+            possible = set()
+            for losses in following:
+                if abs(100.0 * losses / k - 100.0 * lost / n) <= FLUCTUATION + ROUNDING:
+                    possible.add(losses)
         if possible:
             return True
-    return n == 1  # if all games ended alike, whatever follows was stable before as well
+    return n == 1  # if all games ended alike, the series was stable before as well
 
 
 @dataclass(frozen=True)
 class Stability(Evaluator):
     """Games until the result of a pairing is stable, mean over repeated contests.
 
-    Measures of each player Q-p with each opponent: ``stable_after`` (games; what never is stable
-    counts as `games`) and ``unstable`` (percent of contests not stable within `games` games); and
-    ``largest_stable_after`` of all pairings.
+    Measures of each player Q-p with each opponent: ``stable_after`` (games; a contest that is never
+    stable counts as `games`) and ``unstable`` (percent of contests that are not stable within
+    `games` games); and ``largest_stable_after`` of all pairings.
     Source: [jamieson2022] Table 6. Deviations: D12, D13.
     """
 
@@ -182,22 +244,36 @@ class Stability(Evaluator):
     games: int = 1_000
     repeats: int = 10
     depth: int = FULL_DEPTH
-    name, measures = "stability", QTable
+    name = "stability"
+    measures = QTable
 
     def _measure(self, game, net, seed):
-        rows, largest = [], 0.0
-        for p, name in product(self.percents, self.opponents):
-            pair = f"Q-{p} vs {name}"
-            sides = [opponent(game, net, who, self.depth, self.n) for who in (f"Q-{p}", name)]
-            seeds = (seed_from(seed, pair, k) for k in range(self.repeats))
-            contests = (agents.contest(game, *sides, self.games, one) for one in seeds)
-            trials = [stable_at(played.results >= 0) for played in contests]
-            after = np.mean([self.games if t is None else t for t in trials])
-            unstable = 100.0 * np.mean([t is None for t in trials])
-            values = {"stable_after": after, "unstable": unstable}
-            rows += rows_of(values, player=f"Q-{p}", opponent=name)
-            largest = max(largest, after)
+        rows = []
+        largest = 0.0
+        for percent, other in product(self.percents, self.opponents):
+            values = self._stability(game, net, f"Q-{percent}", other, seed)
+            rows += rows_of(values, player=f"Q-{percent}", opponent=other)
+            largest = max(largest, values["stable_after"])
         return rows + rows_of({"largest_stable_after": largest})
+
+    def _stability(self, game, net, player, other, seed):
+        """Return the measures of a pairing."""
+        first = opponent(game, net, player, self.depth, self.n)
+        second = opponent(game, net, other, self.depth, self.n)
+        games_until_stable = []
+        is_unstable = []
+        for k in range(self.repeats):
+            seed_of_contest = seed_from(seed, f"{player} vs {other}", k)
+            contest = agents.contest(game, first, second, self.games, seed_of_contest)
+            games = stable_at(contest.results >= 0)
+            is_unstable.append(games is None)
+            if games is None:
+                games = self.games
+            games_until_stable.append(games)
+        return {
+            "stable_after": np.mean(games_until_stable),
+            "unstable": 100.0 * np.mean(is_unstable),
+        }
 
 
 @dataclass(frozen=True)
@@ -209,16 +285,23 @@ class Baseline(Evaluator):
     """
 
     games: int = 10_000
-    name, settings = "baseline", {"ties": "first", "depth": FULL_DEPTH}
+    name = "baseline"
+    settings = {"ties": "first", "depth": FULL_DEPTH}
 
     def _measure(self, game, net, seed):
-        best, random, rows = "Min-Max agent", "Random agent", []
-        seated = {best: min_max(game), random: chance(game)}
+        best = "Min-Max agent"
+        random = "Random agent"
+        players = {best: min_max(game), random: chance(game)}
+        rows = []
         for a, b in ((best, random), (random, best), (best, best)):
-            out = agents.contest(game, seated[a], seated[b], self.games, seed_from(seed, a, b))
-            counts = {"won": out.wins, "lost": out.losses, "drawn": out.draws}
-            shares = {what: 100.0 * number / self.games for what, number in counts.items()}
-            rows += rows_of(shares, player=a, opponent=b, seat="first")
+            seed_of_pair = seed_from(seed, a, b)
+            contest = agents.contest(game, players[a], players[b], self.games, seed_of_pair)
+            percents = {
+                "won": 100.0 * contest.wins / self.games,
+                "lost": 100.0 * contest.losses / self.games,
+                "drawn": 100.0 * contest.draws / self.games,
+            }
+            rows += rows_of(percents, player=a, opponent=b, seat="first")
         return rows
 
 
@@ -231,21 +314,24 @@ class ExactStrength(Evaluator):
 
     n: int = 8_000
     percents: tuple[int, ...] = PERCENTS
-    name, measures = "exact strength", QTable
+    name = "exact strength"
+    measures = QTable
 
     def _measure(self, game, net, seed):
-        rows, names = [], [f"Q-{p}" for p in self.percents]
-        play = {
-            name: exact.policy(game, opponent(game, net, name, n=self.n))
-            for name in (*names, "rand", PERFECT)
-        }
-        for me, other in product(names, ("rand", PERFECT)):
-            first = exact.outcome(game, play[me], play[other])
-            second = exact.outcome(game, play[other], play[me])
-            mine = {"first": (first.win, first.loss), "second": (second.loss, second.win)}
-            for seat, (won, lost) in mine.items():
-                shares = {"won": 100.0 * won, "lost": 100.0 * lost}
-                rows += rows_of(shares, player=me, opponent=other, seat=seat)
+        snapshots = [f"Q-{percent}" for percent in self.percents]
+        opponents = ("rand", PERFECT)
+        policies = {}
+        for name in (*snapshots, *opponents):
+            policies[name] = exact.policy(game, opponent(game, net, name, n=self.n))
+        rows = []
+        for snapshot, other in product(snapshots, opponents):
+            # An outcome is that of the player in the first seat.
+            as_first = exact.outcome(game, policies[snapshot], policies[other])
+            as_second = exact.outcome(game, policies[other], policies[snapshot])
+            in_first = {"won": 100.0 * as_first.win, "lost": 100.0 * as_first.loss}
+            in_second = {"won": 100.0 * as_second.loss, "lost": 100.0 * as_second.win}
+            rows += rows_of(in_first, player=snapshot, opponent=other, seat="first")
+            rows += rows_of(in_second, player=snapshot, opponent=other, seat="second")
         return rows
 
 
@@ -262,14 +348,15 @@ class TrainingGames(Evaluator):
     Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10, D22.
     """
 
-    name, measures = "training games", QTable
+    name = "training games"
+    measures = QTable
 
     def _measure(self, game, net, seed):
         if net.outcomes is None:
             raise ValueError("this table was not made by a training: nobody counted its games")
         rows = []
-        for seat, numbers in zip(SEATS, net.outcomes.tolist()):
-            rows += rows_of(dict(zip(POINTS, numbers)), seat=seat, variant="training")
+        for seat, counts in zip(SEATS, net.outcomes.tolist()):
+            rows += rows_of(dict(zip(POINTS, counts)), seat=seat, variant="training")
         return rows
 
 

@@ -18,16 +18,17 @@ from ....stats import mean_interval
 from ...evaluators import Evaluator
 from ...results import rows_of, select
 
-WORTH = np.array([1.0, 0.5, 0.0])
+WORTH = np.array([1.0, 0.5, 0.0])  # of a win, a draw, a loss
 
 
 @dataclass(frozen=True)
 class Ladder(Evaluator):
     """Every way of weakening at every dial, rated in the pool, then against each other.
 
-    Measures of each way (player) at each dial: what :func:`afterply.opponents.rating_pool.rate`
-    returns; besides ``cycles``, ``triples``, and ``misfit``: the root of the mean squared
-    difference between the scores against each other and those that the ratings predict, in percent.
+    Measures of each way (the `player`) at each `dial`: what
+    :func:`afterply.opponents.rating_pool.rate` returns. Of all together: ``cycles``, ``triples``,
+    and ``misfit``, the root mean square difference between the scores against each other and those
+    that the ratings predict, in percent.
     """
 
     n: int = 8_000  # training games of the full table
@@ -36,65 +37,92 @@ class Ladder(Evaluator):
     depth: int = FULL_DEPTH  # of Min-Max in the pool
     games: int = 0  # for each ordered pair of a rating; 0: exact
     meetings: int = 0  # for each ordered pair of the players against each other; 0: exact
-    version, name, measures = 3, "ladder", QTable
+    version = 3
+    name = "ladder"
+    measures = QTable
 
     def _measure(self, game, net, seed):
-        game, found, sides = shared_copy(game), {}, {}
-        among = pool(game, self.depth, self.games)
-        for name, rung in self._rungs(game, net, seed):
-            sides[name] = prepare(game, rung, self.games)
-            found[name] = rate(game, sides[name], among, seed_from(seed, name))
-        found |= {name: found[same] for name, same in self._same(game).items()}
+        game = shared_copy(game)
+        reference_players = pool(game, self.depth, self.games)
+        prepared = {}  # name -> player that differs from all others
+        rated = {}  # name -> what `rate` returns
+        for name, player in self._rungs(game, net, seed):
+            prepared[name] = prepare(game, player, self.games)
+            seed_of_rung = seed_from(seed, name)
+            rated[name] = rate(game, prepared[name], reference_players, seed_of_rung)
+        for name, same in self._same(game).items():
+            rated[name] = rated[same]
         rows = []
-        for name, (player, dial) in self._names().items():
-            rows += rows_of(found[name], player=player, dial=dial)
-        strengths = np.array([found[name]["rating"] for name in sides]) / ratings.ELO
-        model = ratings.Model(list(sides), strengths, among.model.first, among.model.draw)
-        return rows + (self._round_robin(game, sides, model, seed) if len(sides) > 2 else [])
+        for name, (way, dial) in self._names().items():
+            rows += rows_of(rated[name], player=way, dial=dial)
+        if len(prepared) > 2:
+            strengths = np.array([rated[name]["rating"] for name in prepared]) / ratings.ELO
+            in_pool = reference_players.model
+            model = ratings.Model(list(prepared), strengths, in_pool.first, in_pool.draw)
+            rows += self._round_robin(game, prepared, model, seed)
+        return rows
 
     def _names(self) -> dict:
-        # name, from which seeds derive -> way and dial
-        every = product(self.methods, self.dials) if self.methods else [("table", 1.0)]
-        return {f"{player} {dial:g}": (player, dial) for player, dial in every}
+        """Return the name of each rung, from which its seed derives -> its way and dial."""
+        rungs = [("table", 1.0)]
+        if self.methods:
+            rungs = product(self.methods, self.dials)
+        return {f"{way} {dial:g}": (way, dial) for way, dial in rungs}
 
     def _rungs(self, game, net, seed):
-        twice = self._same(game)
+        """Yield the name and player of each rung, without those that are the same as another."""
+        same = self._same(game)
         for name, (method, dial) in self._names().items():
             if not self.methods:
                 yield name, learned(net)
-            elif name not in twice:
+            elif name not in same:
                 yield name, weakened(net, method, dial, seed_from(seed, method), self.n)
 
     def _same(self, game) -> dict:
-        # name -> name of the same player: all ways have the same table at dial 1, those that choose
-        # at random the same player at 0 (unless a turn has several actions: random moves differ)
-        random = [m for m in self.methods if m != "noise" and game.rules.compound == 1]
-        return {
-            f"{method} {dial:g}": f"{group[0]} {dial:g}"
-            for dial, group in {1.0: self.methods, 0.0: random}.items()
-            if dial in self.dials
-            for method in group[1:]
-        }
+        """Return name -> name of the rung that is the same player."""
+        # At dial 1 all ways have the full table. At 0 those that choose at random are one player,
+        # unless a turn has several actions: then their random moves differ.
+        methods_at = {1.0: self.methods, 0.0: []}
+        if game.rules.compound == 1:
+            methods_at[0.0] = [method for method in self.methods if method != "noise"]
+        names = {}
+        for dial, methods in methods_at.items():
+            if dial in self.dials:
+                for method in methods[1:]:
+                    names[f"{method} {dial:g}"] = f"{methods[0]} {dial:g}"
+        return names
 
-    def _round_robin(self, game, sides, model, seed) -> list:
-        names, size = list(sides), len(sides)
-        score, expected = np.full((size, size), 0.5), np.full((size, size), 0.5)
-        squares, below = np.full((size, size), 0.25), np.tril_indices(size, -1)
+    def _round_robin(self, game, players, model, seed) -> list:
+        """Return how the players score against each other: cycles, triples and misfit."""
+        names = list(players)
+        size = len(names)
+        score = np.full((size, size), 0.5)  # mean score of a row against a column
+        square = np.full((size, size), 0.25)  # mean squared score
+        expected = np.full((size, size), 0.5)  # mean score that the ratings predict
+        below = np.tril_indices(size, -1)
         for i, j in zip(*below):
-            a, b = names[i], names[j]
-            first, _ = meet(game, sides[a], sides[b], self.meetings, seed_from(seed, a, b))
-            second, _ = meet(game, sides[b], sides[a], self.meetings, seed_from(seed, b, a))
-            mine = (first + second[::-1]) / 2
-            score[i, j], squares[i, j] = mine @ WORTH, mine @ WORTH**2
-            score[j, i], squares[j, i] = 1 - score[i, j], mine[::-1] @ WORTH**2
-            predicted = model.probabilities(a, b) + model.probabilities(b, a)[::-1]
-            expected[i, j] = predicted @ WORTH / 2
+            shares = self._shares(game, players, names[i], names[j], seed)
+            score[i, j] = shares @ WORTH
+            score[j, i] = 1 - score[i, j]
+            square[i, j] = shares @ WORTH**2
+            square[j, i] = shares[::-1] @ WORTH**2
+            as_first = model.probabilities(names[i], names[j])
+            as_second = model.probabilities(names[j], names[i])[::-1]
+            expected[i, j] = (as_first + as_second) @ WORTH / 2
         error = np.zeros_like(score)
         if self.meetings:
-            error = np.sqrt(np.maximum(squares - score**2, 0.0) / (2 * self.meetings))
+            variance = np.maximum(square - score**2, 0.0)
+            error = np.sqrt(variance / (2 * self.meetings))
         cycles, triples = cyclic(score, error)
-        misfit = round(100.0 * float(np.sqrt(np.mean((score - expected)[below] ** 2))), 6)
+        mean_square = np.mean((score - expected)[below] ** 2)
+        misfit = round(100.0 * float(np.sqrt(mean_square)), 6)
         return rows_of({"cycles": cycles, "triples": triples, "misfit": misfit})
+
+    def _shares(self, game, players, a, b, seed):
+        """Return which shares of the games `a` wins, draws and loses against `b`, in both seats."""
+        as_first, _ = meet(game, players[a], players[b], self.meetings, seed_from(seed, a, b))
+        as_second, _ = meet(game, players[b], players[a], self.meetings, seed_from(seed, b, a))
+        return (as_first + as_second[::-1]) / 2
 
 
 @dataclass(frozen=True)
@@ -105,21 +133,24 @@ class Snapshot(Evaluator):
     """
 
     games: int = 50  # against each reference player, in each seat
-    name, measures = "snapshot", object
+    name = "snapshot"
+    measures = object
 
     def reads(self, game) -> tuple:
         """Return the file of the published agent."""
         return (zoo_file(game),)
 
     def _measure(self, game, net, seed):
-        among, rows = published_pool(shared_copy(game), self.games), []
+        reference_players = published_pool(shared_copy(game), self.games)
+        rows = []
         for name, columns, player in self._rungs(net):
-            rated = rate(game, player, among, seed_from(seed, name))
+            rated = rate(game, player, reference_players, seed_from(seed, name))
             rows += rows_of(rated, **columns)
         return rows
 
     def _rungs(self, net):
-        yield "now", {}, Greedy(net)  # the name, from which its seed derives, columns and player
+        """Yield the name of a rung, from which its seed derives, its columns and its player."""
+        yield "now", {}, Greedy(net)
 
 
 @dataclass(frozen=True)
@@ -136,11 +167,15 @@ class CarelessNetwork(Snapshot):
 
 
 def by_games(table: pd.DataFrame, arm: str) -> pd.DataFrame:
-    """Return the ratings of all snapshots of an arm as :func:`rungs` does; at 0 is random play."""
+    """Return the ratings of all snapshots of an arm as :func:`rungs` does.
+
+    The dial is the part of the training that is done; at 0 stands random play, with rating 0.
+    """
     rows = select(table, arm=arm, measure="rating")
-    rows = rows.assign(method="snapshots", dial=rows.episode / rows.episode.max())
-    start = rows.drop_duplicates("run").assign(dial=0.0, value=0.0)
-    return pd.concat([start, rows])[["method", "dial", "run", "value"]].reset_index(drop=True)
+    snapshots = rows.assign(method="snapshots", dial=rows.episode / rows.episode.max())
+    random_play = snapshots.drop_duplicates("run").assign(dial=0.0, value=0.0)
+    ladder = pd.concat([random_play, snapshots])
+    return ladder[["method", "dial", "run", "value"]].reset_index(drop=True)
 
 
 def rungs(table: pd.DataFrame, arm: str, measure: str = "rating") -> pd.DataFrame:
@@ -152,32 +187,61 @@ def rungs(table: pd.DataFrame, arm: str, measure: str = "rating") -> pd.DataFram
 
 
 def trained(table: pd.DataFrame, ladders: dict) -> pd.DataFrame:
-    """Return the ratings of ladders that are made of trainings, as :func:`rungs` does."""
-    # ladders: method -> arms at equal steps of the dial up to 1; at 0 the random player is put in
-    full = select(table, measure="rating", player=["table", METHODS[0]], dial=1)
-    found = []
+    """Return the ratings of ladders that are made of trainings, as :func:`rungs` does.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Results of a study.
+    ladders : dict
+        Method -> arms at equal steps of the dial up to 1. At 0 stands the random player.
+    """
+    full_tables = select(table, measure="rating", player=["table", METHODS[0]], dial=1)
+    rungs_of_ladders = []
     for method, arms in ladders.items():
         for k, arm in enumerate(arms, 1):
-            rows = full[full.arm == arm]
-            found += [(method, k / len(arms), *row) for row in zip(rows.run, rows.value)]
-        found += [(method, 0.0, run, 0.0) for run in sorted(set(full[full.arm.isin(arms)].run))]
-    return pd.DataFrame(found, columns=["method", "dial", "run", "value"])
+            of_arm = full_tables[full_tables.arm == arm]
+            for run, rating in zip(of_arm.run, of_arm.value):
+                rungs_of_ladders.append((method, k / len(arms), run, rating))
+        runs = set(full_tables[full_tables.arm.isin(arms)].run)
+        for run in sorted(runs):
+            rungs_of_ladders.append((method, 0.0, run, 0.0))
+    return pd.DataFrame(rungs_of_ladders, columns=["method", "dial", "run", "value"])
 
 
 def smoothness(ladder: pd.DataFrame) -> pd.DataFrame:
-    """Return how even the ladders of :func:`rungs` are, one row a method, the evenest first."""
-    # largest step: of neighbours, in percent of that from dial 0 to 1; least: the least possible
-    # one; wrong steps: to a lower rating; spread: sd over runs, mean over the dials inside
+    """Return how even the ladders of :func:`rungs` are, one row a method, the evenest first.
+
+    Returns
+    -------
+    DataFrame
+        `method`, `runs`, `rungs`; `range`: mean rating difference from dial 0 to 1;
+        `largest_step`, with its 95% interval `low` to `high`: of neighbours, in percent of the
+        range; `least`: the least possible largest step; `wrong_steps`: to a lower rating, in
+        percent; `spread`: standard deviation over runs, mean over the dials between the ends.
+    """
     rows = []
     for method, group in ladder.groupby("method", sort=False):
-        wide = group.pivot(index="run", columns="dial", values="value").sort_index(axis=1)
-        if wide.shape[1] < 3:
+        by_dial = group.pivot(index="run", columns="dial", values="value").sort_index(axis=1)
+        num_runs, num_rungs = by_dial.shape
+        if num_rungs < 3:
             continue
-        steps = wide.diff(axis=1).iloc[:, 1:].to_numpy()
-        whole = (wide.iloc[:, -1] - wide.iloc[:, 0]).to_numpy()
-        largest = mean_interval(100.0 * np.abs(steps).max(axis=1) / np.abs(whole))
-        found = (method, *wide.shape, whole.mean(), 100.0 / steps.shape[1], *largest)
-        spread = wide.iloc[:, 1:-1].std(ddof=1).mean()
-        rows.append((*found, 100.0 * (steps < 0).mean(), spread))
+        steps = by_dial.diff(axis=1).iloc[:, 1:].to_numpy()
+        ranges = (by_dial.iloc[:, -1] - by_dial.iloc[:, 0]).to_numpy()
+        largest_steps = 100.0 * np.abs(steps).max(axis=1) / np.abs(ranges)
+        mean, low, high = mean_interval(largest_steps)
+        row = {
+            "method": method,
+            "runs": num_runs,
+            "rungs": num_rungs,
+            "range": ranges.mean(),
+            "least": 100.0 / steps.shape[1],
+            "largest_step": mean,
+            "low": low,
+            "high": high,
+            "wrong_steps": 100.0 * (steps < 0).mean(),
+            "spread": by_dial.iloc[:, 1:-1].std(ddof=1).mean(),
+        }
+        rows.append(row)
     columns = "method runs rungs range least largest_step low high wrong_steps spread".split()
     return pd.DataFrame(rows, columns=columns).sort_values("largest_step", ignore_index=True)

@@ -6,10 +6,27 @@ FARL = {"FARL": "on", "no-FARL": "off", "first part only": "first"}  # arm of th
 
 
 def declare_reading(study, name, learner, setting, runs, **changed):
-    """Declare the arms of a reading, `runs` trainings of each (0: none), and return the reading."""
-    # setting: of the text's arms, under the reading's own and what is `changed`
+    """Declare the arms of a reading, and return the reading.
+
+    Parameters
+    ----------
+    study : Study
+        The study that gets the arms.
+    name : str
+        The reading, as in ``data/papers/konen2021.yaml``.
+    learner : module
+        What trains.
+    setting : dict
+        The arguments of the text's arms. The reading's own settings replace them.
+    runs : int
+        Trainings of each arm; with 0 nothing is declared.
+    changed
+        Arguments that replace those of the reading, too.
+    """
     reading = load("konen2021").reading(name)
-    for arm, own in reading.arms.items() if runs else ():
-        more = reading.settings | reading.parameters | changed | {"runs": runs, "farl": FARL[arm]}
-        study.arm(own, learner, **(setting | more))
+    if not runs:
+        return reading
+    settings = setting | reading.settings | reading.parameters | changed
+    for arm_of_text, arm in reading.arms.items():
+        study.arm(arm, learner, **(settings | {"runs": runs, "farl": FARL[arm_of_text]}))
     return reading

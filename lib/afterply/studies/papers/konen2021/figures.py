@@ -20,32 +20,39 @@ def arms_of(study) -> list:
 
 
 def of_table_1(study, **columns) -> list:
-    """Return the claims of Table 1 of a study about what has these columns."""
-    return [
-        claim
-        for claim in load("konen2021").claims
-        if claim.place.get("table") == "1" and claim.study == study.name and claim.select == columns
-    ]
+    """Return the claims of Table 1 about the results of a study that have these columns."""
+    claims = []
+    for claim in load("konen2021").claims:
+        in_table = claim.place.get("table") == "1"
+        if in_table and claim.study == study.name and claim.select == columns:
+            claims.append(claim)
+    return claims
 
 
 def in_lines(rows, claims=()):
     """Return rows and claims whose arms are lines "arm vs opponent"."""
-    opponents = rows["opponent"] if len(rows) else ""  # a table without rows has no such column
+    opponents = ""  # a table without rows has no column of opponents
+    if len(rows):
+        opponents = rows["opponent"]
     lines = {"arm": rows["arm"] + " vs " + opponents}
     if LIKE in rows:
         lines[LIKE] = (rows[LIKE] + " vs " + opponents).where(rows[LIKE] != "", "")
-    named = (dataclasses.replace(c, arm=f"{c.arm} vs {c.select['opponent']}") for c in claims)
-    return rows.assign(**lines), list(named)
+    renamed_claims = []
+    for claim in claims:
+        line = f"{claim.arm} vs {claim.select['opponent']}"
+        renamed_claims.append(dataclasses.replace(claim, arm=line))
+    return rows.assign(**lines), renamed_claims
 
 
 def tictactoe_learning(studies):
     """Draw Fig. 3 (left)."""
-    study, of = studies["tictactoe"], {"measure": "win_rate", "opponent": "Max-N-10"}
+    study = studies["tictactoe"]
+    columns = {"measure": "win_rate", "opponent": "Max-N-10"}
     figure, data = figures.learning_curves(
-        select(study.table(), **of),
+        select(study.table(), **columns),
         arms_of(study),
         best=50.0,
-        published=of_table_1(study, **of),
+        published=of_table_1(study, **columns),
         title="Tic-Tac-Toe: TD-learning with and without Final Adaptation",
     )
     caption = (
@@ -61,9 +68,9 @@ def tictactoe_learning(studies):
 def hex_learning(studies):
     """Draw the curves from won positions of Hex."""
     study = studies["hex"]
-    of = {"measure": "win_rate", "opponent": "MCTS-1000", "variant": "won starts"}
+    columns = {"measure": "win_rate", "opponent": "MCTS-1000", "variant": "won starts"}
     figure, data = figures.learning_curves(
-        select(study.table(), **of),
+        select(study.table(), **columns),
         arms_of(study),
         best=100.0,
         title="Hex 6x6: TD-learning from won positions against MCTS-1000",
@@ -79,12 +86,15 @@ def hex_learning(studies):
 
 def othello_learning(studies):
     """Draw the curves of Othello against positional players."""
-    study, opponents = studies["othello"], ("Bench", "Heur")
+    study = studies["othello"]
+    opponents = ["Bench", "Heur"]
     rows, published = in_lines(
-        select(study.table(), measure="win_rate", opponent=list(opponents)),
+        select(study.table(), measure="win_rate", opponent=opponents),
         of_table_1(study, measure="win_rate", opponent="Bench"),
     )
-    lines = [f"{arm} vs {opponent}" for opponent in opponents for arm in arms_of(study)]
+    lines = []
+    for opponent in opponents:
+        lines += [f"{arm} vs {opponent}" for arm in arms_of(study)]
     title = "Othello: TD-learning against positional players"
     figure, data = figures.learning_curves(rows, lines, title=title, published=published)
     caption = (
@@ -97,26 +107,27 @@ def othello_learning(studies):
 
 def against_perfect_play(study):
     """Return the curves of ConnectFour as first player, and the claims of Table 1, in lines."""
-    curves = select(study.table(), measure="win_rate", opponent=["AB", "AB-DL"], seat="first")
-    claims = [
-        claim
-        for opponent in ("AB", "AB-DL")
-        for claim in of_table_1(study, measure="win_rate", opponent=opponent)
-    ]
-    return in_lines(curves, sorted(claims, key=lambda claim: claim.arm))
+    opponents = ["AB", "AB-DL"]
+    curves = select(study.table(), measure="win_rate", opponent=opponents, seat="first")
+    claims = []
+    for opponent in opponents:
+        claims += of_table_1(study, measure="win_rate", opponent=opponent)
+    claims.sort(key=lambda claim: claim.arm)
+    return in_lines(curves, claims)
 
 
 def connect4_learning(studies):
     """Draw Fig. 4: colour = opponent, line = arm."""
     study = studies["connect4"]
     curves, published = against_perfect_play(study)
-    lines = {"FARL": "-", "no-FARL": "--"}
-    looks = {"AB": ("#cc3311", "o"), "AB-DL": ("#0077bb", "s")}
-    styles = {
-        f"{arm} vs {opponent}": dict(color=color, marker=marker, linestyle=line)
-        for arm, line in lines.items()
-        for opponent, (color, marker) in looks.items()
+    of_opponents = {
+        "AB": {"color": "#cc3311", "marker": "o"},
+        "AB-DL": {"color": "#0077bb", "marker": "s"},
     }
+    styles = {}
+    for arm, linestyle in (("FARL", "-"), ("no-FARL", "--")):
+        for opponent, style in of_opponents.items():
+            styles[f"{arm} vs {opponent}"] = style | {"linestyle": linestyle}
     figure, data = figures.learning_curves(
         curves,
         list(styles),
@@ -140,16 +151,21 @@ def connect4_software(studies):
     """Draw Fig. 4 as the text says and as the original software does: line = reading."""
     study = studies["connect4"]
     curves, published = against_perfect_play(study)
-    readings = [load("konen2021").reading(name) for name in ("software-connect4", "connect4-list")]
-    looks = (("o", "-"), ("D", "--"), ("^", ":"))
-    styles = {
-        f"{arm} vs {opponent}": dict(color=color, marker=marker, linestyle=line)
-        for text, opponent, color in (("FARL", "AB-DL", "#cc3311"), ("no-FARL", "AB", "#0077bb"))
-        for arm, (marker, line) in zip((text, *(r.arms[text] for r in readings)), looks)
-    }
+    paper = load("konen2021")
+    software = paper.reading("software-connect4")
+    tuple_list = paper.reading("connect4-list")
+    styles = {}
+    for arm, opponent, color in (("FARL", "AB-DL", "#cc3311"), ("no-FARL", "AB", "#0077bb")):
+        of_text = {"color": color, "marker": "o", "linestyle": "-"}
+        styles[f"{arm} vs {opponent}"] = of_text
+        of_software = {"color": color, "marker": "D", "linestyle": "--"}
+        styles[f"{software.arms[arm]} vs {opponent}"] = of_software
+        of_list = {"color": color, "marker": "^", "linestyle": ":"}
+        styles[f"{tuple_list.arms[arm]} vs {opponent}"] = of_list
+    drawn_lines = set(curves["arm"])
     figure, data = figures.learning_curves(
         curves,
-        [name for name in styles if name in set(curves["arm"])],
+        [line for line in styles if line in drawn_lines],
         best=50.0,
         score_axis=False,
         styles=styles,
@@ -162,20 +178,24 @@ def connect4_software(studies):
         "readings; the table of values has, as the original software, those against AB-DL-8, which "
         "knows no distances up to 8 stones. Open markers at the right: Table 1."
     )
-    of = [arm for arm in study.arms if any(line.startswith(f"{arm} vs ") for line in styles)]
-    return figure, data, caption, of
+    arms_with_lines = {line.partition(" vs ")[0] for line in styles}
+    return figure, data, caption, [arm for arm in study.arms if arm in arms_with_lines]
 
 
 def connect4_weights(studies):
     """Draw the weights in use, of every run."""
     study = studies["connect4"]
     in_use = finals(select(study.table(), measure="active_weights"))
-    of_arms = {arm: in_use[in_use["arm"] == arm]["value"].tolist() for arm in arms_of(study)}
-    of_arms = {arm: values for arm, values in of_arms.items() if values}
-    title = "ConnectFour: weights in use after the training"
-    figure, data = None, []
-    if of_arms:
-        figure, data = figures.strip(of_arms, "percent of all weights", title=title)
+    percents = {}
+    for arm in arms_of(study):
+        of_arm = in_use[in_use["arm"] == arm]
+        if len(of_arm):
+            percents[arm] = of_arm["value"].tolist()
+    figure = None
+    data = []
+    if percents:
+        title = "ConnectFour: weights in use after the training"
+        figure, data = figures.strip(percents, "percent of all weights", title=title)
     caption = (
         "Weights that the training left different from 0, in percent of all: every run as a dot, "
         "mean with its 95% interval below. The paper: 8% with FARL, 0.9% without."

@@ -1,5 +1,6 @@
 """What is measured of agents of ConnectFour, Hex from won positions, and 2048."""
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -21,49 +22,63 @@ from ...results import rows_of
 
 @dataclass(frozen=True)
 class PerfectPlay(Evaluator):
-    """Matches of a ConnectFour agent against a perfect player X from the empty board.
+    """Matches of a ConnectFour agent against perfect players from the empty board.
 
-    Measures, with the opponent: ``score`` with a seat, the mean in [-1, 1]; ``win_rate`` in the
-    first seat, in percent, (1 + score) / 4, as the original software takes for granted that nobody
-    scores as second player against perfect play; with ``roles="both"`` also ``score`` in the second
-    seat, and ``win_rate`` over both.
+    Measures, for each `opponent`:
+
+    - ``score`` in the first `seat`: the mean score of a match, in [-1, 1];
+    - ``win_rate`` in the first `seat`, in percent: (1 + score) / 4, since the original software
+      assumes that nobody scores against perfect play as second player;
+    - with ``roles="both"`` also ``score`` in the second `seat`, and ``win_rate`` over both seats.
+
     Source: [konen2021] Sec. 3.2, Fig. 4, Table 1. Deviations: D36, D45.
     """
 
     opponents: tuple = ("AB", "AB-DL")  # or "AB-DL-8"
     roles: Literal["both", "first"] = "both"  # "first": as first player only (learning curves)
     episodes: int = 40  # matches against each opponent in each role
-    heavy, needs, settings = True, "bitbully", {"player_version": Perfect.version}
+    heavy = True
+    needs = "bitbully"
+    settings = {"player_version": Perfect.version}
 
     def __post_init__(self):
         super().__post_init__()
         for name in self.opponents:
-            Perfect(name)
+            Perfect(name)  # raises ValueError for a name that it does not know
 
     @property
     def name(self) -> str:
         """Name in keys."""
-        unusual = self.opponents != ("AB", "AB-DL")
-        return ", ".join(["perfect play", self.roles, *unusual * [" and ".join(self.opponents)]])
+        words = ["perfect play", self.roles]
+        if self.opponents != ("AB", "AB-DL"):
+            words.append(" and ".join(self.opponents))
+        return ", ".join(words)
 
     def _measure(self, game, agent, seed):
         rows = []
         for name in self.opponents:
-            seats = [("agent", name), (name, "agent")][: 2 if self.roles == "both" else 1]
-            players = {"agent": agent, name: Perfect(name)}
-            table = played(game, players, None, self.episodes, seed, seats)
-            first, *second = table[table.player == "agent"].groupby("seat").score.mean().tolist()
-            score = {"measure": "score", "opponent": name}
-            rate = {"measure": "win_rate", "opponent": name}
-            rows += [
-                score | {"seat": "first", "value": first},
-                rate | {"seat": "first", "value": 25.0 * (1.0 + first)},
-            ]
-            for last in second:
-                rows += [
-                    score | {"seat": "second", "value": last},
-                    rate | {"value": 25.0 * (2.0 + (first + last))},
-                ]
+            rows += self._rows_against(name, game, agent, seed)
+        return rows
+
+    def _rows_against(self, name, game, agent, seed):
+        """Return the rows of one perfect player."""
+        players = {"agent": agent, name: Perfect(name)}
+        seats = [("agent", name)]
+        if self.roles == "both":
+            seats.append((name, "agent"))
+        table = played(game, players, None, self.episodes, seed, seats)
+        scores = table[table.player == "agent"].groupby("seat").score.mean().tolist()
+        score = {"measure": "score", "opponent": name}
+        win_rate_of = {"measure": "win_rate", "opponent": name}
+        first = scores[0]
+        rows = [
+            score | {"seat": "first", "value": first},
+            win_rate_of | {"seat": "first", "value": 25.0 * (1.0 + first)},
+        ]
+        if self.roles == "both":
+            second = scores[1]
+            rows.append(score | {"seat": "second", "value": second})
+            rows.append(win_rate_of | {"value": 25.0 * (2.0 + (first + second))})
         return rows
 
 
@@ -77,28 +92,55 @@ class Mistakes(Evaluator):
     """
 
     opening: int = 2
-    name, heavy, needs = "mistakes in self-play", True, "bitbully"
+    name = "mistakes in self-play"
+    heavy = True
+    needs = "bitbully"
 
     def _measure(self, game, agent, seed):
-        wrong = {}
+        mistakes = []  # of each move, whether it lowers the value
+        mistakes_at = defaultdict(list)  # ply -> the same of the moves there
         for k, start in enumerate(starts_all(game, self.opening)):
-            moves = match(game, [agent] * 2, start, seed_from(seed, k)).moves
-            for ply, before, after in judge(game, [*start.actions, *moves])[self.opening :]:
-                wrong.setdefault(ply, []).append(after < before)
-        every, rows = sum(wrong.values(), []), []
-        for columns, each in [({}, every), *(({"ply": p}, wrong[p]) for p in sorted(wrong))]:
-            percent = 100.0 * sum(each) / len(each)
-            rows.append({"measure": "mistakes", **columns, "value": percent})
+            moves = match(game, [agent, agent], start, seed_from(seed, k)).moves
+            judged = judge(game, [*start.actions, *moves])
+            for ply, before, after in judged[self.opening :]:
+                mistakes.append(after < before)
+                mistakes_at[ply].append(after < before)
+        rows = rows_of({"mistakes": _percent(mistakes)})
+        for ply, of_ply in sorted(mistakes_at.items()):
+            rows += rows_of({"mistakes": _percent(of_ply)}, ply=ply)
         return rows
 
 
+def _percent(flags):
+    """Return how many of some flags are true, in percent."""
+    return 100.0 * sum(flags) / len(flags)
+
+
 def judge(game, actions) -> list[tuple[int, int, int]]:
-    """Return (ply, value before, value after) for the mover of every action: 1, 0 or -1."""
-    s, rows = game.start(), []
+    """Return (ply, value before, value after) of every action, with the values of the mover.
+
+    Parameters
+    ----------
+    game : Game
+        ConnectFour.
+    actions : sequence of int
+        Those of a game, from its start.
+
+    Returns
+    -------
+    list of tuple
+        One for each action. A value is that of perfect play: 1 (won), 0 or -1.
+    """
+    state = game.start()
+    rows = []
     for ply, action in enumerate(actions):
-        before, player = value(s, exact=False), game.player(s)
-        s = game.play(s, action)
-        after = int(game.score(s)[player]) if game.over(s) else -value(s, exact=False)
+        player = game.player(state)
+        before = value(state, exact=False)
+        state = game.play(state, action)
+        if game.over(state):
+            after = int(game.score(state)[player])
+        else:
+            after = -value(state, exact=False)  # the other player is to move
         rows.append((ply, before, after))
     return rows
 
@@ -111,26 +153,37 @@ class FirstMoves(Evaluator):
     and ``first_move_lead``, by how much the best first move is valued above the second best.
     """
 
-    name, measures = "first moves", object
+    name = "first moves"
+    measures = object
 
     def _measure(self, game, net, seed):
         start = game.start()
         values = np.asarray(net.action_values(start))
-        best = values == values.max()
-        shares = 100.0 * best / best.sum()
-        names = [game.action_name(start, action) for action in game.legal(start)]
-        rows = [
-            {"measure": "first_move", "move": name, "value": float(share)}
-            for name, share in zip(names, shares)
-        ]
-        lead = float(np.diff(np.sort(values)[-2:]).sum())
-        return [*rows, {"measure": "first_move_lead", "value": lead}]
+        is_best = values == values.max()
+        shares = 100.0 * is_best / is_best.sum()
+        rows = []
+        for action, share in zip(game.legal(start), shares):
+            move = game.action_name(start, action)
+            rows.append({"measure": "first_move", "move": move, "value": float(share)})
+        two_best = np.sort(values)[-2:]
+        lead = float(np.diff(two_best).sum())  # 0 if there is only one move
+        rows.append({"measure": "first_move_lead", "value": lead})
+        return rows
 
 
-# 6 x 6: no first ply, or one on half of the board: 1 + 21
-HEX_STARTS = ((), *((6 * row + column,) for row in range(6) for column in range(6 - row)))
-# 6 x 6: (actions, the agent's seat), in all of them that of the player to move. Matches between
-# searches bear that out for 0, 2, 12 and 24; 14 and 18 are open.
+def _hex_starts():
+    """Return the actions to 22 positions of 6x6 Hex: the empty board, and a stone on half of it."""
+    starts = [()]
+    for row in range(6):
+        # The other half of the board is this one, rotated.
+        for column in range(6 - row):
+            starts.append((6 * row + column,))
+    return tuple(starts)
+
+
+HEX_STARTS = _hex_starts()
+# 6x6 Hex: (actions, the agent's seat). The agent is the player to move, and wins by the original's
+# list. Matches between searches confirm the winner after 0, 2, 12 and 24; 14 and 18 are open.
 HEX_WON_STARTS = (((), 0), *(((cell,), 1) for cell in (0, 2, 12, 14, 18, 24)))
 TILES = (1024, 2048, 4096, 8192, 16384)
 
@@ -139,8 +192,9 @@ TILES = (1024, 2048, 4096, 8192, 16384)
 class WonStarts(Evaluator):
     """Matches against one opponent from positions that are won in theory, on the winning side.
 
-    Measures, with the opponent and the variant "won starts": ``win_rate`` in percent and ``score``.
-    `starts` are pairs of the actions to the start position and the agent's seat.
+    Measures, with the `opponent` and the `variant` "won starts": ``win_rate``, in percent, and
+    ``score``, the mean in the game's unit. `starts` are pairs of the actions to the start position
+    and the agent's seat.
     Source: [konen2021] Sec. 3.3.
     """
 
@@ -152,17 +206,20 @@ class WonStarts(Evaluator):
     settings = property(lambda self: {"kind": "won starts", "opponent": self._opponent})
 
     def _measure(self, game, agent, seed):
-        players, scores = {"agent": agent, self.name: self.opponent()}, []
-        for k, (actions, seat) in enumerate(self.starts):
-            seats = [("agent", self.name) if seat == 0 else (self.name, "agent")]
+        players = {"agent": agent, self.name: self.opponent()}
+        scores = []
+        for k, (actions, agents_seat) in enumerate(self.starts):
+            pairing = ("agent", self.name)
+            if agents_seat == 1:
+                pairing = (self.name, "agent")
             start = starts_after(game, [actions])
-            table = played(game, players, start, self.episodes, seed_from(seed, k), seats)
+            table = played(game, players, start, self.episodes, seed_from(seed, k), [pairing])
             scores += table[table.player == "agent"].score.tolist()
-        found = {
+        values = {
             "win_rate": 100.0 * win_rate(scores, game.score_range),
             "score": float(np.mean(scores)),
         }
-        return rows_of(found, opponent=self.name, variant="won starts")
+        return rows_of(values, opponent=self.name, variant="won starts")
 
 
 @kernel
@@ -189,34 +246,55 @@ def play_greedily(rules, net, s, moves, values, rng, work, found):
 class Scores2048(Evaluator):
     """Greedy games of 2048: how many points, how far, and what the network says of the end.
 
-    Measures: ``score``, the mean points of a game; ``score_best``; ``moves``; ``reached``, with the
-    ``tile``, the percent of the games that reach it; ``mean_value``, mean V over all afterstates,
-    in points; ``end_value``, that of a game's last one. The greedy choice does not discount.
+    Measures:
+
+    - ``score`` and ``score_best``: mean and greatest number of points of a game;
+    - ``moves``: mean number of moves;
+    - ``reached``, with the ``tile``: games that reach it, in percent;
+    - ``mean_value``: mean V over all afterstates, in points;
+    - ``end_value``: mean V of the last afterstate of a game, in points.
+
+    The greedy choice does not discount.
     Source: [konen2021] Table 1. Deviations: D18, D41, D54.
     """
 
     games: int = 50
-    measures, settings = Network, {"gamma": 1.0}
+    measures = Network
+    settings = {"gamma": 1.0}
     name = property(lambda self: f"{self.games} games of 2048")
 
     def _measure(self, game, net, seed):
         if game.name != "game2048":
             raise ValueError(f"this evaluator plays game2048 only, not {game!r}")
-        states, found = np.zeros((self.games, game.size), np.int32), np.zeros((self.games, 3))
-        point = MAX_SCORE / game.score_range[1]
-        memory = np.zeros(game.max_legal, np.int32), np.zeros(game.max_legal)
+        states, sums = self._play(game, net, seed)
+        moves = sums[:, 0]
+        sums_of_values = sums[:, 1]
+        last_values = sums[:, 2]
+        points = states[:, 2].astype(float)
+        points_of_a_reward = MAX_SCORE / game.score_range[1]
+        rows = rows_of(
+            {
+                "score": float(points.mean()),
+                "score_best": float(points.max()),
+                "moves": float(moves.mean()),
+                "mean_value": float(points_of_a_reward * sums_of_values.sum() / moves.sum()),
+                "end_value": float(points_of_a_reward * last_values.mean()),
+            }
+        )
+        largest_tiles = np.array([2 ** max(exponents(state)) for state in states])
+        for tile in TILES:
+            percent = 100.0 * float((largest_tiles >= tile).mean())
+            rows.append({"measure": "reached", "tile": tile, "value": percent})
+        return rows
+
+    def _play(self, game, net, seed):
+        """Play the games; return their last states, and the numbers of :func:`play_greedily`."""
+        states = np.zeros((self.games, game.size), np.int32)
+        sums = np.zeros((self.games, 3))
+        moves = np.zeros(game.max_legal, np.int32)
+        values = np.zeros(game.max_legal)
         for k in range(self.games):
             rng = new_rng(seed_from(seed, k))
-            play_greedily(game.rules, net.arrays, states[k], *memory, rng, net._work, found[k])
-        largest = np.array([2 ** max(exponents(s)) for s in states])
-        scores = states[:, 2].astype(float)
-        means = {
-            "score": float(scores.mean()),
-            "score_best": float(scores.max()),
-            "moves": float(found[:, 0].mean()),
-            "mean_value": float(point * found[:, 1].sum() / found[:, 0].sum()),
-            "end_value": float(point * found[:, 2].mean()),
-        }
-        reached = {tile: 100.0 * float((largest >= tile).mean()) for tile in TILES}
-        tiles = ({"measure": "reached", "tile": tile, "value": v} for tile, v in reached.items())
-        return [*rows_of(means), *tiles]
+            state = states[k]
+            play_greedily(game.rules, net.arrays, state, moves, values, rng, net._work, sums[k])
+        return states, sums

@@ -22,94 +22,163 @@ from ...reports.figures import in_our_style, panels
 from ...reports.picture import Picture
 from ...reports.summaries import PANEL, intervals, last_values
 
-UNKNOWN = (np.nan,) * 3
+UNKNOWN = (np.nan, np.nan, np.nan)  # mean and interval of no runs
+COLUMNS = [  # of `memory_and_strength`
+    *("game", "algorithm", "measure", "opponent", "weights", "in use %"),
+    *("runs", "final", "95% low", "95% high"),
+    *("minus TD", "low", "high"),
+]
 
 
 def difference(table, arm, other, **columns):
     """Return mean and 95% interval of `arm` less `other` over pairs of runs; NaN without any."""
-    mine, theirs = last_values(table, arm, **columns), last_values(table, other, **columns)
-    pairs = min(len(mine), len(theirs))
-    return mean_interval(mine[:pairs] - theirs[:pairs]) if pairs else UNKNOWN
+    values = last_values(table, arm, **columns)
+    other_values = last_values(table, other, **columns)
+    pairs = min(len(values), len(other_values))
+    if not pairs:
+        return UNKNOWN
+    return mean_interval(values[:pairs] - other_values[:pairs])
 
 
 def num_weights(setting, per_action):
-    """Return how many entries the tables of a setting have, with or without a set an action."""
-    game, cells = setting["game"], make_tuples(setting["game"], setting["tuples"], None)
-    entries = sum(int(np.prod(game.num_codes[list(c)], dtype=np.int64)) for c in cells)
-    return game.players * entries * (game.actions if per_action else 1)
+    """Return the number of weights of a setting; `per_action`: with a set for each action."""
+    game = setting["game"]
+    entries = 0
+    for cells in make_tuples(game, setting["tuples"], None):
+        entries += int(np.prod(game.num_codes[list(cells)], dtype=np.int64))
+    weights = game.players * entries
+    if per_action:
+        return weights * game.actions
+    return weights
 
 
 def memory_and_strength(table, settings, algorithms, strength):
-    """Return weights and final strength of each game and algorithm, and the difference to TD."""
-    # settings, strength: game -> arguments of its arms, columns of what is measured of it;
-    # algorithms: name -> (learner, ...)
+    """Return weights and final strength of each game and algorithm, and the difference to TD.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Results of a study whose arms are "game: algorithm".
+    settings, strength : dict
+        Game -> the arguments of its arms, and the columns of what is measured of it.
+    algorithms : dict
+        Name -> (learner, its parameters).
+    """
     rows = []
     for title, setting in settings.items():
+        measured = strength[title]
         for name, (learner, _) in algorithms.items():
-            arm, of = f"{title}: {name}", strength[title]
-            found = last_values(table, arm, **of)
-            used = last_values(table, arm, measure="active_weights")
-            if len(found):
-                td = f"{title}: TD"
-                behind = difference(table, arm, td, **of) if name != "TD" else UNKNOWN
-                weights = f"{num_weights(setting, learner is sarsa):,}", f"{used.mean():.3g}"
-                numbers = (len(found), *mean_interval(found), *behind)
-                rows.append((title, name, of["measure"], of["opponent"], *weights, *numbers))
-    columns = ["game", "algorithm", "measure", "opponent", "weights", "in use %", "runs", "final"]
-    columns += ["95% low", "95% high", "minus TD", "low", "high"]
-    return pd.DataFrame(rows, columns=columns)
+            arm = f"{title}: {name}"
+            values = last_values(table, arm, **measured)
+            if not len(values):
+                continue
+            weights_in_use = last_values(table, arm, measure="active_weights")
+            mean, low, high = mean_interval(values)
+            row = {
+                "game": title,
+                "algorithm": name,
+                "measure": measured["measure"],
+                "opponent": measured["opponent"],
+                "weights": f"{num_weights(setting, learner is sarsa):,}",
+                "in use %": f"{weights_in_use.mean():.3g}",
+                "runs": len(values),
+                "final": mean,
+                "95% low": low,
+                "95% high": high,
+            }
+            minus_td = UNKNOWN
+            if name != "TD":
+                minus_td = difference(table, arm, f"{title}: TD", **measured)
+            row["minus TD"], row["low"], row["high"] = minus_td
+            rows.append(row)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def pairs_per_afterstate(game) -> dict:
     """Count the state-action pairs that lead to each afterstate of a small game of two players.
 
-    "running" and "terminal", by whether the game goes on, are {pairs: number of afterstates}.
-    ValueError if its positions cannot be listed. Source: [konen2021] Sec. 2.6, footnote 5.
+    Returns
+    -------
+    dict
+        "running" and "terminal", by whether the game goes on: a Counter, number of pairs ->
+        number of afterstates to which so many pairs lead.
+
+    Raises
+    ------
+    ValueError
+        If the positions of the game cannot be listed.
+
+    Source: [konen2021] Sec. 2.6, footnote 5.
     """
     positions = graph(game)
-    players = np.repeat(positions.mover, np.diff(positions.first))  # of every move
-    found = {"running": Counter(), "terminal": Counter()}
-    leading = Counter(zip(positions.target.tolist(), players.tolist()))
-    for (after, _), pairs in leading.items():
-        found["terminal" if positions.mover[after] < 0 else "running"][pairs] += 1
-    return found
+    moves_of_positions = np.diff(positions.first)
+    player_of_move = np.repeat(positions.mover, moves_of_positions)
+    pairs_to = Counter(zip(positions.target.tolist(), player_of_move.tolist()))
+    afterstates = {"running": Counter(), "terminal": Counter()}
+    for (afterstate, _), pairs in pairs_to.items():
+        is_terminal = positions.mover[afterstate] < 0
+        kind = "terminal" if is_terminal else "running"
+        afterstates[kind][pairs] += 1
+    return afterstates
 
 
 def pairs_table(boards):
     """Count the pairs of state and action that lead to afterstates (footnote 5); name -> Game."""
     rows = []
     for title, board in boards.items():
-        found = pairs_per_afterstate(board)
+        counts = pairs_per_afterstate(board)
         for kind in ("running", "terminal"):
-            number, pairs = found[kind].total(), sum(n * times for n, times in found[kind].items())
-            rows.append((title, kind, number, pairs, pairs / number, max(found[kind])))
-    columns = ["number", "pairs that lead to them", "pairs per afterstate", "most"]
-    return pd.DataFrame(rows, columns=["game", "afterstates", *columns])
+            afterstates = counts[kind].total()
+            pairs = sum(number * times for number, times in counts[kind].items())
+            row = {
+                "game": title,
+                "afterstates": kind,
+                "number": afterstates,
+                "pairs that lead to them": pairs,
+                "pairs per afterstate": pairs / afterstates,
+                "most": max(counts[kind]),
+            }
+            rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def filled(game, first, second):
     """Return the state after two players have put their stones in turn, until one has won."""
-    s = game.start()
-    for stone in np.stack([first, second], 1).ravel().tolist():
-        s = s if game.over(s) else game.play(s, stone)
-    return s
+    state = game.start()
+    stones_in_turn = np.stack([first, second], 1).ravel()
+    for stone in stones_in_turn.tolist():
+        if game.over(state):
+            break
+        state = game.play(state, stone)
+    return state
 
 
 def one_full_afterstate(game):
     """Fill a board at random but for one cell until nobody has won; return it, and its pairs."""
-    rng, many, after = np.random.default_rng(1), game.cells // 2, None
-    while after is None or game.over(after):
-        first, second = np.split(rng.permutation(game.cells)[: 2 * many], 2)
-        after = filled(game, first, second)
-    # each stone of the second player is tried as the one that was put last
-    orders = ((first, np.append(second[second != last], last)) for last in second)
-    return after, sum(game.key(filled(game, *stones)) == game.key(after) for stones in orders)
+    rng = np.random.default_rng(1)
+    stones_of_each = game.cells // 2
+    while True:
+        first, second = np.split(rng.permutation(game.cells)[: 2 * stones_of_each], 2)
+        afterstate = filled(game, first, second)
+        if not game.over(afterstate):
+            break
+    pairs = 0
+    for last in second:  # each stone of the second player may have been the last one
+        ordered = np.append(second[second != last], last)
+        pairs += game.key(filled(game, first, ordered)) == game.key(afterstate)
+    return afterstate, pairs
 
 
 SAME = 1e-9  # rewards that differ by less are equal
+# what a variant of a game takes from the game: functions, and attributes
 RULES = ("start", "legal", "play", "player", "over", "score", "board")
+ATTRIBUTES = (
+    *("players", "actions", "size", "max_legal", "num_codes", "symmetries", "action_symmetries"),
+    *("score_range", "start_scheme", "neighbours"),
+)
 LOSER_AGAIN = "ConnectFour, the loser moves once more"
-WINNER_LAST, NO_PASSES = "Othello, the winner moves last", "Othello without passes"
+WINNER_LAST = "Othello, the winner moves last"
+NO_PASSES = "Othello without passes"
 
 
 @dataclass(frozen=True)
@@ -119,21 +188,25 @@ class Endings(Evaluator):
     Measures, over all games:
 
     - ``last mover wins``, ``loses``, ``draws``: percent of the games in which the reward of the
-      player who moves last is above, below, or at the mean of all players';
+      player who moves last is above, below, or at the mean of all players' rewards;
     - ``first player moves last``: percent of the games;
-    - ``plies``, and ``passes``: moves of the player who has made the move before, both per game;
-    - ``distance``: plies from the last move of the player who has not moved for the longest time;
-    - ``wins heard``, ``losses heard``: of all players who win (lose) a game, the percentage to whom
-      a move of their own brought the reward: without final adaptation others learn nothing from it;
+    - ``plies``: moves per game;
+    - ``passes``: moves per game by the player who has also made the move before;
+    - ``distance``: plies from the last move of the player who has not moved for the longest time
+      to the end of the game;
+    - ``wins heard``, ``losses heard``: percent of the players who win (lose) a game to whom a move
+      of their own brings the reward. Without final adaptation the others learn nothing from it;
     - ``value``, of the variants "won" and "lost": mean value of the last afterstate that a winner
-      (loser) leaves behind, the terminal one not counted.
+      (loser) leaves behind. A terminal one does not count.
 
-    `epsilon` is the rate of random moves. Source: [konen2021] Sec. 4 (open question b).
+    `epsilon` is the rate of random moves, from 0 to 1.
+    Source: [konen2021] Sec. 4 (open question b).
     """
 
     games: int = 200
     epsilon: float = 0.1
-    name, measures = "endings", Network
+    name = "endings"
+    measures = Network
 
     def __post_init__(self):
         super().__post_init__()
@@ -142,36 +215,59 @@ class Endings(Evaluator):
     def _measure(self, game, net, seed):
         if game.players < 2 or not game.deterministic:
             raise ValueError(f"endings are those of several players without chance, not {game!r}")
-        rng, found = new_rng(seed), defaultdict(list)
+        rng = new_rng(seed)
+        values_of = defaultdict(list)  # (measure, variant) -> values of all games
         for _ in range(self.games):
-            for *of, value in ending(*play_alone(game, net, self.epsilon, rng)):
-                found[tuple(of)].append(value)
+            moves, scores = play_alone(game, net, self.epsilon, rng)
+            for measure, variant, value in ending(moves, scores):
+                values_of[measure, variant].append(value)
         rows = []
-        for (measure, which), values in sorted(found.items()):
+        for (measure, variant), values in sorted(values_of.items()):
             row = {"measure": measure, "value": float(np.mean(values))}
-            rows.append(row | ({"variant": which} if which else {}))
+            if variant:
+                row["variant"] = variant
+            rows.append(row)
         return rows
 
 
 def play_alone(game, net, epsilon: float, rng) -> tuple[list, np.ndarray]:
-    """Return the moves of one game of a network against itself, and the final rewards [players]."""
-    # a move is (player, value of the afterstate or action, reward of the player afterwards)
-    s, moves = game.start(int(random_bits(rng))), []
-    while not game.over(s):
-        legal, player = game.legal(s), game.player(s)
-        merits = net.action_values(s)
-        best = np.flatnonzero(merits == merits.max())
-        explored = random_float(rng) < epsilon
-        k = random_int(rng, len(legal)) if explored else best[random_int(rng, len(best))]
-        s = game.play(s, legal[k])
-        value = float(merits[k]) if net.per_action else net.value(s, player)
-        moves.append((player, value, float(game.score(s)[player])))
-    return moves, game.score(s)
+    """Return the moves of one game of a network against itself, and the final rewards [players].
+
+    A move is (player, value of the afterstate or action, reward of the player afterwards).
+    """
+    state = game.start(int(random_bits(rng)))
+    moves = []
+    while not game.over(state):
+        player = game.player(state)
+        legal = game.legal(state)
+        action_values = net.action_values(state)
+        best = np.flatnonzero(action_values == action_values.max())
+        if random_float(rng) < epsilon:
+            k = random_int(rng, len(legal))
+        else:
+            k = best[random_int(rng, len(best))]
+        state = game.play(state, legal[k])
+        if net.per_action:
+            value = float(action_values[k])
+        else:
+            value = net.value(state, player)
+        moves.append((player, value, float(game.score(state)[player])))
+    return moves, game.score(state)
 
 
 def ending(moves, scores) -> list[tuple[str, str, float]]:
-    """Return (measure, variant, value) of one game, some of them several times."""
-    movers, mean = [player for player, _, _ in moves], float(scores.mean())
+    """Return (measure, variant, value) of one game, some of them several times.
+
+    Parameters
+    ----------
+    moves, scores
+        As :func:`play_alone` returns them.
+    """
+    movers = [player for player, _, _ in moves]
+    moves_by = defaultdict(list)  # player -> places of its moves in the game
+    for place, player in enumerate(movers):
+        moves_by[player].append(place)
+    mean = float(scores.mean())
     last = movers[-1]
     rows = [
         ("last mover wins", "", 100.0 * (scores[last] > mean + SAME)),
@@ -181,34 +277,60 @@ def ending(moves, scores) -> list[tuple[str, str, float]]:
         ("plies", "", float(len(moves))),
         ("passes", "", float(np.sum(np.diff(movers) == 0))),
     ]
-    places = {p: [k for k, mover in enumerate(movers) if mover == p] for p in set(movers)}
-    distances = [len(moves) - 1 - made[-1] for p, made in places.items() if p != last]
-    rows += [("distance", "", float(max(distances)))] if distances else []
-    for p, made in places.items():
-        if abs(scores[p] - mean) <= SAME:
-            continue
-        won, paid = scores[p] > mean, moves[made[-1]][2]
-        heard = p == last or (paid == scores[p] and paid != 0.0)
-        rows.append(("wins heard" if won else "losses heard", "", 100.0 * heard))
-        left = made[:-1] if p == last else made
-        rows += [("value", "won" if won else "lost", moves[left[-1]][1])] if left else []
+    distances = [len(moves) - 1 - moves_by[p][-1] for p in moves_by if p != last]
+    if distances:
+        rows.append(("distance", "", float(max(distances))))
+    for player in sorted(moves_by):
+        if abs(scores[player] - mean) > SAME:
+            rows += _rewarded(moves, moves_by[player], player == last, scores[player], mean)
+    return rows
+
+
+def _rewarded(moves, own_places, moves_last, score, mean):
+    """Return what a winner or loser hears of its reward, and the value of its last afterstate."""
+    wins = score > mean
+    reward_of_last_move = moves[own_places[-1]][2]
+    heard = moves_last or (reward_of_last_move == score and reward_of_last_move != 0.0)
+    measure = "wins heard" if wins else "losses heard"
+    rows = [(measure, "", 100.0 * heard)]
+    running = own_places  # moves after which the game goes on
+    if moves_last:
+        running = own_places[:-1]
+    if running:
+        value = moves[running[-1]][1]
+        variant = "won" if wins else "lost"
+        rows.append(("value", variant, value))
     return rows
 
 
 def variant(base, name, version=1, **changed):
     """Return a game with other rules."""
-    same = "players actions size max_legal num_codes symmetries action_symmetries".split()
-    same += ["score_range", "start_scheme", "neighbours"]
-    rules = {r: base.functions[r] for r in RULES} | {what: getattr(base, what) for what in same}
-    return Game(name, version=version, **rules | changed)
+    functions = {rule: base.functions[rule] for rule in RULES}
+    attributes = {attribute: getattr(base, attribute) for attribute in ATTRIBUTES}
+    return Game(name, version=version, **(functions | attributes | changed))
 
 
 def with_null_move(base, name, winner=None):
-    """After the end the loser moves once more; or the `winner` of the state (-1: none) is paid."""
+    """Return a game in which a null move, which changes nothing, follows the end.
+
+    Parameters
+    ----------
+    base : Game
+        A game of two players.
+    name : str
+        Name of the variant.
+    winner : kernel, optional
+        Function of a state that returns who makes the null move, -1 for nobody. The reward is then
+        paid after that move. Without it the loser makes the null move, and the reward is paid as in
+        the base game.
+    """
+    # `RULES` of the base game, in their order; its board is shown as it is
     start0, legal0, play0, player0, over0, score0, _ = (kernel(base.functions[r]) for r in RULES)
-    # s[left]: 1 = a null move is due, -1 = over
-    left, turn, null = base.size, base.size + 1, base.actions
-    at_once, entitled = winner is None, winner or player0
+    left = base.size  # s[left]: 1 = a null move is due, -1 = over
+    turn = base.size + 1  # s[turn]: who makes the null move
+    null = base.actions
+    at_once = winner is None  # the reward is paid before the null move
+    entitled = winner or player0
 
     def start(s, rng):
         start0(s, rng)
@@ -241,10 +363,19 @@ def with_null_move(base, name, winner=None):
         if at_once or s[left] == -1:
             score0(s, r)
 
-    rules = {"start": start, "legal": legal, "play": play, "player": player, "over": over}
-    symmetries = [[*row, null] for row in base.action_symmetries.tolist()]
-    more = {"actions": null + 1, "size": base.size + 2, "action_symmetries": symmetries}
-    return variant(base, name, **rules, score=score, **more)
+    return variant(
+        base,
+        name,
+        start=start,
+        legal=legal,
+        play=play,
+        player=player,
+        over=over,
+        score=score,
+        actions=null + 1,
+        size=base.size + 2,
+        action_symmetries=[[*row, null] for row in base.action_symmetries.tolist()],
+    )
 
 
 @kernel
@@ -256,7 +387,7 @@ def more_stones(s):
 
 
 def variants(connect4, othello):
-    """Return the three variants by their names."""
+    """Return the three variants of ConnectFour and Othello by their names."""
     play_othello = kernel(othello.functions["play"])
 
     def no_pass(s, action):
@@ -274,27 +405,37 @@ def variants(connect4, othello):
 
 
 def mcts(iterations, starts, episodes):
-    """Return matches against tree search."""
+    """Return matches against a Monte Carlo tree search."""
     opponent = partial(MCTS, iterations)
     return Matches(f"MCTS-{iterations}", opponent, starts=starts, episodes=episodes)
 
 
 def random_play(game):
-    """Return the exact values under random play of all running positions: [last, former mover]."""
-    values, pairs = {}, []
+    """Return the exact values under random play of all running positions.
 
-    def value(s):
-        key = tuple(s.tolist())
-        if key not in values:
-            if game.over(s):
-                values[key] = game.score(s)
-            else:
-                values[key] = np.mean([value(game.play(s, a)) for a in game.legal(s)], axis=0)
-                mover = game.player(s)
-                pairs.append((values[key][mover - 1], values[key][mover - 2]))
-        return values[key]
+    Returns
+    -------
+    ndarray
+        float64 [positions, 2]: the value for the player who has moved last, and for the one before.
+    """
+    known_values = {}  # position -> value of each player
+    pairs = []
 
-    value(game.start())
+    def value_under_random_play(state):
+        position = tuple(state.tolist())
+        if position in known_values:
+            return known_values[position]
+        if game.over(state):
+            values = game.score(state)
+        else:
+            following = [game.play(state, action) for action in game.legal(state)]
+            values = np.mean([value_under_random_play(after) for after in following], axis=0)
+            mover = game.player(state)
+            pairs.append((values[mover - 1], values[mover - 2]))  # players move in turn
+        known_values[position] = values
+        return values
+
+    value_under_random_play(game.start())
     return np.array(pairs)
 
 
@@ -302,41 +443,72 @@ def random_play(game):
 def draw_rewards(known):
     """Draw one panel for each game, one dot for each position."""
     figure = Picture(figsize=(8.4, 4.2), layout="constrained")
-    for axes, (title, own) in zip(figure.subplots(1, 2), known.groupby("game", sort=False)):
-        x, y = own.columns[1:]
-        axes.plot(own[x], own[y], "o", color="#0077bb", alpha=0.4, markersize=4)
-        labels = {"xlabel": f"value for the player {x}", "ylabel": f"value for the player {y}"}
-        axes.set(title=title, **labels)
+    panels_of_games = figure.subplots(1, 2)
+    for axes, (title, positions) in zip(panels_of_games, known.groupby("game", sort=False)):
+        x, y = positions.columns[1:]
+        axes.plot(positions[x], positions[y], "o", color="#0077bb", alpha=0.4, markersize=4)
+        axes.set(
+            title=title, xlabel=f"value for the player {x}", ylabel=f"value for the player {y}"
+        )
     return figure
 
 
 def panel_rows(table, lines, columns_of, factor=lambda row: 1.0):
-    """Return rows of a panel with means over runs; lines: (row, series, arm)."""
-    values = (factor(row) * last_values(table, arm, **columns_of(row)) for row, _, arm in lines)
-    return intervals(((*line[:2], own) for line, own in zip(lines, values)), PANEL)
+    """Return rows of a panel with means over runs.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Results of studies.
+    lines : list of tuple
+        (row, series, arm) of each line of the panel.
+    columns_of, factor : callable
+        Functions of a row: the columns of what is measured, and the factor of its values.
+    """
+    groups = []
+    for row, series, arm in lines:
+        values = factor(row) * last_values(table, arm, **columns_of(row))
+        groups.append((row, series, values))
+    return intervals(groups, PANEL)
 
 
 def draw_answer(table, titles, strength_of):
-    """Draw who hears of a reward, what losers expect, and the strength; None without results."""
-    # strength_of: title -> columns of what is measured of it
-    arms = (("with FARL", "TD"), ("without FARL", "TD without FARL"))
-    both = [(title, series, f"{title}: {arm}") for title in titles for series, arm in arms]
-    heard = [
-        panel_rows(
-            table,
-            [(title, what, f"{title}: TD") for title in titles],
-            lambda _, w=what: {"measure": w},
-        )
-        for what in ("wins heard", "losses heard")
-    ]
+    """Draw who hears of a reward, what losers expect, and the strength; None without results.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Results of studies whose arms are "game: TD" and "game: TD without FARL".
+    titles : list of str
+        The games.
+    strength_of : callable
+        Function of a game: the columns of its strength.
+    """
+    with_farl = {title: f"{title}: TD" for title in titles}
+    both_arms = []
+    for title, arm in with_farl.items():
+        both_arms.append((title, "with FARL", arm))
+        both_arms.append((title, "without FARL", f"{arm} without FARL"))
+    parts_of_heard = []
+    for measure in ("wins heard", "losses heard"):
+        lines = [(title, measure, arm) for title, arm in with_farl.items()]
+        parts_of_heard.append(panel_rows(table, lines, lambda _, m=measure: {"measure": m}))
+    value_of_loser = {"measure": "value", "variant": "lost"}
     expected = "value of the loser's\nlast afterstate"
     parts = {
-        "heard by an own move\n(percent)": pd.concat(heard),
-        expected: panel_rows(table, both, lambda row: {"measure": "value", "variant": "lost"}),
+        "heard by an own move\n(percent)": pd.concat(parts_of_heard),
+        expected: panel_rows(table, both_arms, lambda _: value_of_loser),
         "final strength\n(percent of the greatest score)": panel_rows(
-            table, both, strength_of, lambda row: 100.0 if row == "Nim3P" else 1.0
+            table, both_arms, strength_of, _percent_of_greatest
         ),
     }
-    if not sum(map(len, parts.values())):
+    if not any(len(rows) for rows in parts.values()):
         return None
     return panels(titles, parts, "Which games need Final Adaptation?", lines={expected: 0.0})
+
+
+def _percent_of_greatest(title):
+    """Return the factor from a game's measure of strength to percent of the greatest score."""
+    if title == "Nim3P":
+        return 100.0  # its measure is a mean score, at most 1
+    return 1.0

@@ -9,7 +9,10 @@ LABEL = "LL less the other, in percent of the points"
 
 def histories(studies):
     """Return figure, numbers and caption of the points during the training, as in Fig. 1."""
-    arms = [f"{m}, {phase} opponents" for phase in ("random", "strong") for m in ("LL", "LB")]
+    arms = [
+        *("LL, random opponents", "LB, random opponents"),
+        *("LL, strong opponents", "LB, strong opponents"),
+    ]
     figure, data = draw_histories(
         studies["giveaway"].table(),
         arms,
@@ -29,9 +32,10 @@ def methods(studies):
     """Return figure, numbers and caption of LL less the other methods, over learners."""
     compared = compared_methods(studies["giveaway"].table())
     by_learner = compared.loc[compared.unit == "learners", COMPARISON].set_axis(PANEL, axis=1)
-    title = "Learning on losses only, beside the other methods (by learner)"
-    figure, data = None, by_learner
+    figure = None
+    data = by_learner
     if len(by_learner):
+        title = "Learning on losses only, beside the other methods (by learner)"
         figure, data = panels(list(by_learner.row), {LABEL: by_learner}, title, {LABEL: 0.0})
     caption = (
         "LL less LB and LL less 3L, means over learners with 95% intervals; the number of learners "

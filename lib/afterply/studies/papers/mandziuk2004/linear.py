@@ -53,7 +53,9 @@ A, B = 99.0, 0.027
 WON_VALUE = 100.0  # V of a won position; 0 of a draw, -100 of a lost one
 WON = 1e300  # its activation: beyond every w.phi
 MAX_DEPTH = 64
-BASIC, PATTERNS = 8, 16  # V1: counts up to BASIC raw, those from PATTERNS on as differences
+# V1: the first BASIC counts of each player, and the counts from PATTERNS on as differences
+BASIC = 8
+PATTERNS = 16
 RAW = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11])  # V2
 WORK = {
     "counts": ("int64", 2, NUM_FEATURES),
@@ -63,12 +65,14 @@ WORK = {
 
 
 def _bits(*squares):
-    return sum(1 << square - 1 for square in squares)
+    """Return the bitboard of squares, numbered from 1."""
+    return sum(1 << (square - 1) for square in squares)
 
 
 def _both(*squares):
     """Return a set of squares as White sees it, and as Black."""
-    return np.array([_bits(*squares), _bits(*(33 - square for square in squares))], np.int64)
+    turned = [33 - square for square in squares]
+    return np.array([_bits(*squares), _bits(*turned)], np.int64)
 
 
 EDGE = _bits(1, 2, 3, 4, 5, 12, 13, 20, 21, 28, 29, 30, 31, 32)
@@ -77,9 +81,14 @@ MAIN = _bits(4, 8, 11, 15, 18, 22, 25, 29)
 DOUBLE = _bits(1, 6, 10, 15, 19, 24, 28, 5, 9, 14, 18, 23, 27, 32)
 # squares whose row number, from above, has bit 0, 1, 2
 ROW_BITS = (0xF0F0F0F0, 0xFF00FF00, 0xFFFF0000)
-PROMOTION, HOME, FRONT = _both(*range(1, 5)), _both(*range(25, 33)), _both(*range(1, 13))
-TRIANGLE, OREO, BRIDGE = _both(27, 31, 32), _both(26, 30, 31), _both(30, 32)
-DOG, DOG_ENEMY = _both(32), _both(28)
+PROMOTION = _both(*range(1, 5))
+HOME = _both(*range(25, 33))
+FRONT = _both(*range(1, 13))
+TRIANGLE = _both(27, 31, 32)
+OREO = _both(26, 30, 31)
+BRIDGE = _both(30, 32)
+DOG = _both(32)
+DOG_ENEMY = _both(28)
 
 
 @kernel
@@ -172,10 +181,23 @@ def _action_values(rules, kind, weights, s, after, moves, out, counts, phi, scor
 
 
 class Linear:
-    """A weight vector of ``giveaway`` or ``checkers`` (default: zeros), and how it is used.
+    """A weight vector of ``giveaway`` or ``checkers``, and how it is used.
 
-    It learns to play in the `seat`, 0 or 1, and serves in either; it plays with a look-ahead of
-    `depth` turns, with `quiescence` for longer while there are captures.
+    Parameters
+    ----------
+    game : Game
+        ``giveaway`` or ``checkers``; others raise ValueError.
+    features : str
+        One of ``FEATURE_SETS``.
+    seat : int
+        The seat in which it learns, 0 or 1. It can play in either.
+    depth : int
+        Look-ahead in turns, 1 to ``MAX_DEPTH``.
+    quiescence : bool
+        Whether its searches go on while there are captures.
+    weights : array_like [22], optional
+        Finite numbers; by default zeros.
+
     Source: [mandziuk2004] Eq. (1). Deviations: D1, D14.
     """
 
@@ -184,43 +206,66 @@ class Linear:
     def __init__(self, game, features="F22", seat=0, depth=4, quiescence=False, weights=None):
         if not game.spec or game.spec["name"] not in ("giveaway", "checkers"):
             raise ValueError(f"these features belong to giveaway and checkers, not to {game!r}")
-        self.game, self.features = game, one_of("features", features, FEATURE_SETS)
-        self.seat, self.depth = whole("seat", seat, 0, 1), whole("depth", depth, 1, MAX_DEPTH)
-        self.kind, self.quiescence = FEATURE_SETS.index(features), bool(quiescence)
-        self.weights = as_weights([0.0] * NUM_FEATURES if weights is None else weights)
+        self.game = game
+        self.features = one_of("features", features, FEATURE_SETS)
+        self.kind = FEATURE_SETS.index(features)
+        self.seat = whole("seat", seat, 0, 1)
+        self.depth = whole("depth", depth, 1, MAX_DEPTH)
+        self.quiescence = bool(quiescence)
+        if weights is None:
+            weights = np.zeros(NUM_FEATURES)
+        self.weights = as_weights(weights)
         self.snapshots = {}  # episode -> weights float64[22]
         self.trainings = 0  # pieces of training that the weights may come from
         self.results = np.zeros(0, np.int8)  # of its training games: 2 = won, 1 = drawn, 0 = lost
         self.run = 0  # number of its training: opponents for a test belong to its group of ten
         self._memory = Arrays(WORK)
 
-    def _seen(self, state, owner):
-        state = self.game._state(state)
-        return state, self.game.player(state) if owner is None else owner
+    def _owner(self, state, owner):
+        """Return the owner of a value: by default the player to move."""
+        if owner is None:
+            return self.game.player(state)
+        return owner
 
     def phi(self, state, owner: int | None = None) -> np.ndarray:
-        """Return the features of a state, float64[22]; `owner`: by default the player to move."""
-        (state, owner), (counts, phi, _) = self._seen(state, owner), self._memory.arrays
-        features(self.kind, *map(bits_of, state[:3]), owner, counts, phi)
+        """Return the features of a state, float64 [22]; `owner`: by default the player to move."""
+        state = self.game._state(state)
+        owner = self._owner(state, owner)
+        white, black, kings = map(bits_of, state[:3])
+        counts, phi, _ = self._memory.arrays
+        features(self.kind, white, black, kings, owner, counts, phi)
         return phi.copy()
 
     def value(self, state, owner: int | None = None) -> float:
         """Return V of a state for its owner (default: the player to move), without any search."""
-        (state, owner), work = self._seen(state, owner), self._memory.arrays
-        return _value_at(self.game.rules, self.kind, self.weights, owner, state, *work)
+        state = self.game._state(state)
+        owner = self._owner(state, owner)
+        counts, phi, score = self._memory.arrays
+        rules = self.game.rules
+        return _value_at(rules, self.kind, self.weights, owner, state, counts, phi, score)
 
     def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
-        """Return V of every afterstate for the player to move, float64[num_legal]; no `gamma`."""
-        game, state = self.game, self.game._state(state)
+        """Return V of every afterstate for the player to move, float64 [num_legal].
+
+        `gamma` does not matter: there are no rewards before the end.
+        """
+        game = self.game
+        state = game._state(state)
         if game.over(state):
             return np.zeros(0)
-        out, work = np.zeros(game.max_legal), self._memory.arrays
-        memory = state.copy(), np.zeros(game.max_legal, np.int32), out, *work
-        return out[: _action_values(game.rules, self.kind, self.weights, state, *memory)]
+        after = state.copy()
+        moves = np.zeros(game.max_legal, np.int32)
+        values = np.zeros(game.max_legal)
+        work = self._memory.arrays
+        num_legal = _action_values(
+            game.rules, self.kind, self.weights, state, after, moves, values, *work
+        )
+        return values[:num_legal]
 
     def with_weights(self, weights, depth: int | None = None) -> "Linear":
         """Return another vector that is used in the same way, or with another look-ahead."""
-        depth = self.depth if depth is None else depth
+        if depth is None:
+            depth = self.depth
         return Linear(self.game, self.features, self.seat, depth, self.quiescence, weights)
 
     def keep_snapshot(self) -> None:
@@ -236,9 +281,9 @@ class Linear:
         return digest.hexdigest()[:16]
 
 
-def as_weights(given) -> np.ndarray:
+def as_weights(numbers) -> np.ndarray:
     """Return 22 finite numbers as a new float64 array, or raise ValueError."""
-    weights = np.array(given, np.float64)
+    weights = np.array(numbers, np.float64)
     if weights.shape != (NUM_FEATURES,) or not np.isfinite(weights).all():
-        raise ValueError(f"a weight vector is {NUM_FEATURES} finite numbers, not {given!r}")
+        raise ValueError(f"a weight vector is {NUM_FEATURES} finite numbers, not {numbers!r}")
     return weights

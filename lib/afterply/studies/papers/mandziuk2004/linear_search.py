@@ -54,8 +54,9 @@ Way = namedtuple("Way", "kind depth quiescence misere root")
 
 def searching(net, root: int = FIRST) -> tuple[Tree, Way]:
     """Return the memory of a linear value function's searches, and how it searches."""
-    way = Way(net.kind, net.depth, net.quiescence, net.game.spec["name"] == "giveaway", root)
-    return Tree(**allocate(TREE, levels=net.depth + SPARE)), way
+    tree = Tree(**allocate(TREE, levels=net.depth + SPARE))
+    misere = net.game.spec["name"] == "giveaway"
+    return tree, Way(net.kind, net.depth, net.quiescence, misere, root)
 
 
 @kernel
@@ -205,19 +206,42 @@ def result_of(reward):
 
 
 def matches(net, opponents) -> np.ndarray:
-    """Play a game against each weight vector, float64 [n, 22]; return 0 loss, 1 draw, 2 win."""
-    # Source: [mandziuk2004] Sec. 4. Deviations: D6, D10
-    results, work = np.zeros(len(opponents), np.int8), (np.zeros(2), new_rng(0))
-    how, s = (net.game.rules, *searching(net)), np.zeros(net.game.size, np.int32)
-    _play_matches(*how, net.weights, net.seat, opponents, s, *work, results)
+    """Play a game against each of some weight vectors.
+
+    Parameters
+    ----------
+    net : Linear
+        Who plays, in the seat in which it learns.
+    opponents : ndarray of float64 [n, 22]
+        The weights of its opponents, which search as it does.
+
+    Returns
+    -------
+    ndarray of int8 [n]
+        ``LOSS``, ``DRAW`` or ``WIN`` of `net`: 0, 1 or 2.
+
+    Source: [mandziuk2004] Sec. 4. Deviations: D6, D10.
+    """
+    game = net.game
+    tree, way = searching(net)
+    state = np.zeros(game.size, np.int32)
+    score = np.zeros(2)
+    rng = new_rng(0)
+    results = np.zeros(len(opponents), np.int8)
+    _play_matches(
+        game.rules, tree, way, net.weights, net.seat, opponents, state, score, rng, results
+    )
     return results
 
 
 def random_weights(num: int, *names) -> np.ndarray:
-    """Return random weights, float64[num, 22], uniform in (-10, 10), that follow from names."""
+    """Return random weights, float64 [num, 22], uniform in (-10, 10).
+
+    They follow from the names, which are numbers and texts: the same names give the same weights.
+    """
     rng = new_rng(seed_from("linear weights", *names))
-    drawn = [random_float(rng) for _ in range(num * NUM_FEATURES)]
-    return RANGE * (2.0 * np.array(drawn).reshape(num, NUM_FEATURES) - 1.0)
+    fractions = np.array([random_float(rng) for _ in range(num * NUM_FEATURES)])
+    return RANGE * (2.0 * fractions.reshape(num, NUM_FEATURES) - 1.0)
 
 
 class Player(Seated):
@@ -226,32 +250,41 @@ class Player(Seated):
     name = "Linear"
 
     def __init__(self, net):
-        self.net, self.rng = net, new_rng(0)
-        self._memory, self._first = Arrays(TREE, levels=net.depth + SPARE), searching(net)[1]
+        self.net = net
+        self.rng = new_rng(0)
+        self._memory = Arrays(TREE, levels=net.depth + SPARE)
+        _, self._way = searching(net)
 
     @property
     def tree(self) -> Tree:
-        """What the last search of this thread has left."""
+        """The memory of this thread, as its last search has left it."""
         return Tree(*self._memory.arrays)
 
     def choose(self, state) -> int:
         """Return the first of the best actions."""
-        return self.best(state)[1]
+        _, action = self.best(state)
+        return action
 
     def values(self, state) -> np.ndarray:
-        """Return the mover's V of every legal action, float64[num_legal]."""
+        """Return the mover's V of every legal action, float64 [num_legal]."""
         if self.net.game.over(state):
             return np.zeros(0)
         self._search(state, None, EVERY)
         tree = self.tree
-        return np.array([value_of(v) for v in tree.values[: tree.found[TRIED]]])
+        activations = tree.values[: tree.found[TRIED]]
+        return np.array([value_of(activation) for activation in activations])
 
     def best(self, state, owner: int | None = None) -> tuple[float, int]:
         """Return V for the owner (default: the player to move), and the chosen action."""
-        return float(value_of(self._search(state, owner, FIRST))), int(self.tree.found[CHOSEN])
+        activation = self._search(state, owner, FIRST)
+        action = self.tree.found[CHOSEN]
+        return float(value_of(activation)), int(action)
 
     def _search(self, state, owner, root):
-        game, net = self.net.game, self.net
-        game.choices(state)
-        owner, way = game.player(state) if owner is None else owner, self._first._replace(root=root)
-        return search(self.tree, way, net.weights, owner, game._state(state), self.rng)
+        """Search a running state; return the owner's activation."""
+        game = self.net.game
+        game.choices(state)  # raises ValueError if there are none
+        if owner is None:
+            owner = game.player(state)
+        way = self._way._replace(root=root)
+        return search(self.tree, way, self.net.weights, owner, game._state(state), self.rng)

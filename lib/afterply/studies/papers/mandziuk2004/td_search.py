@@ -31,7 +31,9 @@ NAME = "td_search"
 VERSION = 1  # raise it when the numbers of a training change
 NUMBERED_RUNS = True  # a Session takes the number of the run: which learner of which group it is
 
-GROUP, FIRST_SEATS, ZEROS = 10, 5, (0, 5)  # of ten learners five move first, two start with zeros
+GROUP = 10  # learners
+FIRST_SEATS = 5  # the first five of a group move first
+ZEROS = (0, 5)  # these two of a group start with zero weights
 POSITIONS, UPDATES, OPPONENT, IN_A_ROW, PLIES = range(2, 7)  # more counters
 
 PARAMETERS = {
@@ -65,8 +67,8 @@ PARAMETERS = {
 }
 DEFAULTS = parameters.defaults(PARAMETERS)
 # until, alpha, lambda_ [rows]: the schedule; kept [22]: 0.0 for a feature left out, else 1.0
-OWN = ("until", "alpha", "lambda_", "kept", "seat")
-Par = namedtuple("Par", [*parameters.kernel_values(PARAMETERS, DEFAULTS), *OWN])
+DERIVED = ("until", "alpha", "lambda_", "kept", "seat")
+Par = namedtuple("Par", [*parameters.kernel_values(PARAMETERS, DEFAULTS), *DERIVED])
 # what may differ between learners of the random phase in one file
 PHASE = ("method", "opponents", "learners", "extra_opponents", "snapshots", "start", "without")
 
@@ -174,7 +176,9 @@ class Session(BaseSession):
 
     The game is ``giveaway`` or ``checkers``; `run` is the number of the learner: ``run % 10`` in
     group ``run // 10``. Initial weights and opponents depend on `pool` and `run` only, random ties
-    on `seed`. Source: [mandziuk2004] Sec. 3, 4. Deviations: see data/papers/mandziuk2004.yaml.
+    on `seed`.
+
+    Source: [mandziuk2004] Sec. 3, 4. Deviations: see data/papers/mandziuk2004.yaml.
     """
 
     parameters = PARAMETERS
@@ -182,16 +186,15 @@ class Session(BaseSession):
 
     def __init__(self, game, params: dict | None = None, seed: int = 0, run: int = 0, **changed):
         super().__init__(game, params, seed, **changed)
-        params, self.snapshots = self.params, self.params["snapshots"]
+        params = self.params
+        self.snapshots = params["snapshots"]
         self.run = check_whole("run", run, 0)
         self.group, self.learner = divmod(self.run, GROUP)
         seat = int(self.learner >= FIRST_SEATS)
         self.net = Linear(game, params["features"], seat, params["depth"], params["quiescence"])
         self.net.run = self.run
-        kept = np.array([k + 1 not in params["without"] for k in range(NUM_FEATURES)], np.float64)
-        own = dict(zip(OWN, (*read_schedule(params["schedule"]), kept, seat)))
-        self.par = Par(**parameters.kernel_values(PARAMETERS, params), **own)
-        self.net.weights[:] = self._initial_weights() * kept
+        self.par = self._kernel_parameters(seat)
+        self.net.weights[:] = self._initial_weights() * self.par.kept
         self.opponents = self._make_opponents()
         root = linear_search.FIRST if self.par.ties_first else linear_search.RANDOM
         tree, self.way = linear_search.searching(self.net, root)
@@ -200,45 +203,79 @@ class Session(BaseSession):
         self.counters[OPPONENT] = 1 % len(self.opponents)  # game i: opponent (i mod 25) + 1
         self._results = np.zeros(64, np.int8)
 
+    def _kernel_parameters(self, seat):
+        """Return the parameters as kernels take them."""
+        kept = np.ones(NUM_FEATURES)
+        for feature in self.params["without"]:
+            kept[feature - 1] = 0.0
+        until, alpha, lambda_ = read_schedule(self.params["schedule"])
+        return Par(
+            **parameters.kernel_values(PARAMETERS, self.params),
+            until=until,
+            alpha=alpha,
+            lambda_=lambda_,
+            kept=kept,
+            seat=seat,
+        )
+
     def _draw(self, num, *names):
+        """Return random weights of this group, float64 [num, 22], that follow from the names."""
         return random_weights(num, self.params["pool"], self.group, *names)
 
     def _initial_weights(self):  # D5, D8
+        """Return the weights before the first game, float64 [22] or 0.0."""
         if self.par.start_continued:
-            return as_weights(self._learners()[self.params["method"]][self.run])
-        return 0.0 if self.learner in ZEROS else self._draw(1, "learner", self.learner)[0]
+            vectors = self._learners()[self.params["method"]]
+            return as_weights(vectors[self.run])
+        if self.learner in ZEROS:
+            return 0.0
+        return self._draw(1, "learner", self.learner)[0]
 
     def _make_opponents(self):  # D8
-        kind, params = self.params["opponents"], self.params
+        """Return the weights of the opponents, float64 [opponents, 22]."""
+        kind = self.params["opponents"]
         if kind == "random":
-            return self._draw(params["num_opponents"], "opponents", self.learner)
+            return self._draw(self.params["num_opponents"], "opponents", self.learner)
         if kind == "strong":
-            learners, group = self._learners(), slice(GROUP * self.group, GROUP * (self.group + 1))
-            more = self._draw(params["extra_opponents"], "strong opponents")
-            return np.concatenate([learners["LL"][group], learners["LB"][group], more])
+            learners = self._learners()
+            of_group = slice(GROUP * self.group, GROUP * (self.group + 1))
+            random_ones = self._draw(self.params["extra_opponents"], "strong opponents")
+            return np.concatenate([learners["LL"][of_group], learners["LB"][of_group], random_ones])
         raise ValueError(f"opponents={kind!r} must be 'random' or 'strong'")
 
     def _learners(self) -> dict:
+        """Return the vectors after the random phase, by method, or raise ValueError."""
         if not self.params["learners"]:
             raise ValueError("this phase needs the vectors of the random phase: give learners=file")
-        path, method = data_directory() / self.params["learners"], self.params["method"]
-        meta, vectors = read_learners(path)
+        path = data_directory() / self.params["learners"]
+        training, vectors = read_learners(path)
         for name, value in made_by(self).items():
-            if meta[name] != value:
-                held = f"{name}={meta[name]!r}, not {value!r}"
-                raise ValueError(f"{path} holds learners with {held}: train the random phase again")
-        known = [len(vectors.get(name, ())) for name in ("LL", "LB", method)]
-        if min(known) <= self.run or any(number % GROUP for number in known):
-            asked = f"groups of LL, LB and {method}, among them run {self.run}"
-            raise ValueError(f"{path} must hold {asked}")
+            if training[name] != value:
+                difference = f"{name}={training[name]!r}, not {value!r}"
+                raise ValueError(
+                    f"{path} holds learners with {difference}: train the random phase again"
+                )
+        method = self.params["method"]
+        numbers = [len(vectors.get(name, ())) for name in ("LL", "LB", method)]
+        if min(numbers) <= self.run or any(number % GROUP for number in numbers):
+            needed = f"groups of LL, LB and {method}, among them run {self.run}"
+            raise ValueError(f"{path} must hold {needed}")
         return vectors
 
     def play_until(self, episode: int) -> None:
         """Play and learn until `episode` games have been played."""
         if len(self._results) < episode:
             self._results = np.concatenate([self._results, np.zeros(episode, np.int8)])
-        work = (self.mem, self.net.weights, self.opponents, self._results)
-        _train(self.game.rules, self.way, self.par, *work, episode - self.episode)
+        _train(
+            self.game.rules,
+            self.way,
+            self.par,
+            self.mem,
+            self.net.weights,
+            self.opponents,
+            self._results,
+            episode - self.episode,
+        )
         self.net.results = self._results[:episode]
         if not np.isfinite(self.net.weights).all():
             remedy = f"lower alpha in schedule={self.params['schedule']!r}"
@@ -246,52 +283,91 @@ class Session(BaseSession):
 
     def statistics(self) -> dict:
         """Return counts of the run so far, its results, and its present weights."""
-        count, results = self.counters.tolist(), self.net.results
-        found = {"episodes": self.episode, "moves": self.moves, "plies": count[PLIES]}
-        found |= {"positions": count[POSITIONS], "updates": count[UPDATES]}
-        found |= {"won": int((results == WIN).sum()), "drawn": int((results == DRAW).sum())}
-        found |= {"learner": self.learner, "group": self.group}
-        return found | {"weights": self.net.weights.tolist()}
+        counts = self.counters.tolist()
+        results = self.net.results
+        return {
+            "episodes": self.episode,
+            "moves": self.moves,
+            "plies": counts[PLIES],
+            "positions": counts[POSITIONS],
+            "updates": counts[UPDATES],
+            "won": int((results == WIN).sum()),
+            "drawn": int((results == DRAW).sum()),
+            "learner": self.learner,
+            "group": self.group,
+            "weights": self.net.weights.tolist(),
+        }
 
     def state_dict(self) -> dict:
         """Return all arrays that a checkpoint needs (not copies)."""
         episodes = sorted(self.net.snapshots)
-        kept = np.array([self.net.snapshots[e] for e in episodes], np.float64)
-        found = {"weights": self.net.weights, "rng": self.mem.rng, "counters": self.counters}
-        found |= {"results": self._results[: self.episode]}
-        at, kept = np.array(episodes, np.int64), kept.reshape(-1, NUM_FEATURES)
-        return found | {"snapshot_episodes": at, "snapshot_weights": kept}
+        snapshots = np.array([self.net.snapshots[episode] for episode in episodes], np.float64)
+        return {
+            "weights": self.net.weights,
+            "rng": self.mem.rng,
+            "counters": self.counters,
+            "results": self._results[: self.episode],
+            "snapshot_episodes": np.array(episodes, np.int64),
+            "snapshot_weights": snapshots.reshape(-1, NUM_FEATURES),  # also if there is none
+        }
 
     def load_growing(self, arrays: dict) -> None:
         """Take over results and snapshots; raises ValueError if they do not fit this run."""
-        kept, counters = arrays["snapshot_episodes"].tolist(), arrays["counters"]
-        sound = len(arrays["results"]) == counters[EPISODES]
-        sound &= len(kept) == len(arrays["snapshot_weights"]) and set(kept) <= set(self.snapshots)
-        if not sound or not 0 <= counters[OPPONENT] < len(self.opponents):
+        episodes = arrays["snapshot_episodes"].tolist()
+        weights = arrays["snapshot_weights"]
+        counters = arrays["counters"]
+        fits = (
+            len(arrays["results"]) == counters[EPISODES]
+            and len(episodes) == len(weights)
+            and set(episodes) <= set(self.snapshots)
+            and 0 <= counters[OPPONENT] < len(self.opponents)
+        )
+        if not fits:
             raise ValueError("the checkpoint does not fit this run: other results or snapshots")
-        self._results = self.net.results = arrays["results"].copy()
-        self.net.snapshots = {e: w.copy() for e, w in zip(kept, arrays["snapshot_weights"])}
+        self._results = arrays["results"].copy()
+        self.net.results = self._results
+        self.net.snapshots = {}
+        for episode, weights_then in zip(episodes, weights):
+            self.net.snapshots[episode] = weights_then.copy()
 
 
 def read_schedule(rows) -> tuple:
-    """Return last games, alpha and lambda of a schedule's rows; raises ValueError for bad ones."""
+    """Return last games (int64), alpha and lambda (float64) of a schedule's rows.
+
+    Raises
+    ------
+    ValueError
+        If a row is not [last game, alpha >= 0, lambda from 0 to 1], or the games do not grow.
+    """
     with contextlib.suppress(TypeError, ValueError):
         until, alpha, lambda_ = np.array(rows, np.float64).T.copy()
-        sensible = (alpha >= 0.0) & (lambda_ >= 0.0) & (lambda_ <= 1.0)
-        if sensible.all() and (np.diff(until) > 0).all():
+        in_range = (alpha >= 0.0) & (lambda_ >= 0.0) & (lambda_ <= 1.0)
+        if in_range.all() and (np.diff(until) > 0).all():
             return until.astype(np.int64), alpha, lambda_
     wanted = "rows [last game, alpha >= 0, lambda from 0 to 1], the games growing"
     raise ValueError(f"schedule={rows!r} must be {wanted}")
 
 
 def write_learners(path, session, vectors: dict) -> None:
-    """Write the vectors after the random phase, float64[runs, 22] by method, and their training."""
-    vectors = {method: np.array([as_weights(w) for w in rows]) for method, rows in vectors.items()}
-    write_npz(path, {"kind": "learners", **made_by(session)}, vectors)
+    """Write the vectors after the random phase, and what tells their training.
+
+    Parameters
+    ----------
+    path : Path
+        An ``.npz`` file.
+    session : Session
+        One with the parameters of the training.
+    vectors : dict
+        Method -> a weight vector of each run, float64 [runs, 22].
+    """
+    arrays = {}
+    for method, rows in vectors.items():
+        arrays[method] = np.array([as_weights(weights) for weights in rows])
+    write_npz(path, {"kind": "learners", **made_by(session)}, arrays)
 
 
 def read_learners(path) -> tuple[dict, dict]:
-    """Return what :func:`write_learners` wrote: the training, and {method: float64[runs, 22]}."""
+    """Return what :func:`write_learners` wrote: the training, and method -> float64 [runs, 22]."""
     if not path.exists():
         raise FileNotFoundError(f"no {path}: train the linear agents first (write_learners)")
     return read_npz(path)
@@ -300,5 +376,5 @@ def read_learners(path) -> tuple[dict, dict]:
 def made_by(session) -> dict:
     """Return what the vectors of the random phase depend on, besides method and run, as JSON."""
     shared = {name: value for name, value in session.params.items() if name not in PHASE}
-    made = {"version": VERSION, "game": session.game.identity, "parameters": shared}
-    return json.loads(json.dumps(made))
+    training = {"version": VERSION, "game": session.game.identity, "parameters": shared}
+    return json.loads(json.dumps(training))  # as it stands in a file: lists, no tuples

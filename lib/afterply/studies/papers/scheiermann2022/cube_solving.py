@@ -6,6 +6,7 @@ ends in a table of all states of at most five twists, which is made on first use
 """
 
 import functools
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,10 +23,10 @@ from ....players.wrapped import Wrapped
 from ...evaluators import Evaluator
 from ...reports.figures import STYLES, interval_of, learning_curves
 from ...reports.summaries import with_logs
-from ...results import select
+from ...results import rows_of, select
 
 FAR = -1  # what `distances` gives beyond the limit
-LIMIT = 11  # of distances unless given: no 2x2x2 is farther
+LIMIT = 11  # default limit of distances: no 2x2x2 is farther
 LEVELS = 5  # of the table
 TABLE_BITS = 20
 MASK = np.uint64(2**TABLE_BITS - 1)
@@ -35,33 +36,61 @@ WORDS = len(SOLVED)  # numbers of a 3x3x3 state without the last twist
 
 
 def distances(game, states, limit: int = LIMIT) -> np.ndarray:
-    """Return the distances, int8 [n], of states (int32 [n, size]); FAR beyond `limit`, 5 to 20.
+    """Return the distances of cubes from the solved one, in half turns.
 
+    Parameters
+    ----------
+    game : Game
+        ``cube2`` or ``cube3``.
+    states : array_like of int32 [n, size]
+        The cubes.
+    limit : int
+        The greatest distance that is looked for, 5 to 20.
+
+    Returns
+    -------
+    ndarray of int8 [n]
+        The distances; ``FAR`` beyond the limit.
+
+    Examples
+    --------
     >>> from afterply import games
     >>> game = games.load("cube3")
     >>> distances(game, [game.parse("after R U R' U'")]).tolist()
     [4]
     """
-    one_of("the game", game.name, CUBES), whole("limit", limit, LEVELS, 20)
-    cubes, words = np.tile(SOLVED, (len(states), 1)), game.size - 1
-    for each, state in zip(cubes, states):
-        each[:words] = game._state(state)[:words]  # the 2x2x2 has its edges at home
-    table, scratch, most = near(words)[0], np.zeros_like(SOLVED), limit - LEVELS
-    found = [_search(table, each, scratch, words, game.actions, most) for each in cubes]
-    return np.array(found, np.int8)
+    one_of("the game", game.name, CUBES)
+    whole("limit", limit, LEVELS, 20)
+    words = game.size - 1  # of a state without the last twist
+    table, _ = near(words)
+    scratch = np.zeros_like(SOLVED)
+    numbers = []
+    for state in states:
+        cube = SOLVED.copy()  # the edges of a 2x2x2 stay at home
+        cube[:words] = game._state(state)[:words]
+        numbers.append(_search(table, cube, scratch, words, game.actions, limit - LEVELS))
+    return np.array(numbers, np.int8)
 
 
 @functools.cache
 def near(words) -> tuple[np.ndarray, list]:
-    """Return all states (of 2 or 5 words) of at most five twists, and how many per distance."""
-    # the table is uint64 [2**20, 2]: corners with the distance + 1 above them, and edges
-    table, level, sizes = np.zeros((2**TABLE_BITS, 2), np.uint64), SOLVED[None, :], [1]
-    table[_slot(table, SOLVED)] = corner_key(SOLVED) | np.uint64(1) << KEY_BITS, edge_key(SOLVED)
+    """Return all states (of 2 or 5 words) of at most five twists, and how many per distance.
+
+    The states are a hash table, uint64 [2**20, 2]: the key of the corners with the distance + 1
+    above it, and the key of the edges.
+    """
+    table = np.zeros((2**TABLE_BITS, 2), np.uint64)
+    slot = _slot(table, SOLVED)
+    table[slot, 0] = corner_key(SOLVED) | np.uint64(1) << KEY_BITS
+    table[slot, 1] = edge_key(SOLVED)
     actions = 9 if words == 2 else 18
-    for depth in range(LEVELS):
-        level = np.repeat(level, actions, axis=0)
-        level = level[: _add(table, level, words, actions, np.uint64(depth + 2))]
-        sizes.append(len(level))
+    level = SOLVED[None, :]  # the states of the present distance
+    sizes = [1]
+    for distance in range(1, LEVELS + 1):
+        twisted = np.repeat(level, actions, axis=0)
+        num_new = _add(table, twisted, words, actions, np.uint64(distance + 1))
+        level = twisted[:num_new]
+        sizes.append(num_new)
     return table, sizes
 
 
@@ -94,6 +123,7 @@ def _add(table, states, words, actions, mark):
 
 @kernel
 def _search(table, s, scratch, words, actions, most):
+    """Return the distance of a state: try all sequences of at most `most` twists; FAR if none."""
     for length in range(most + 1):
         for number in range(actions**length):  # its digits are the twists
             copy_into(scratch, s, WORDS)
@@ -117,11 +147,15 @@ def scramble(game, twists: int, seed: int = 0) -> np.ndarray:
 class Solved(Evaluator):
     """How many scrambled cubes an agent solves within some twists, with or without the wrapper.
 
-    Measures: ``solved_rate`` of all cubes with `twists`, in percent, and of those scrambled by 11,
-    with the column `twists`, for `twists` and `also`. With `by_distance` the same and how many
-    cubes that are, ``cubes``, by `distance`, the number of twists that solve the cube at best. With
-    a search rows have its `iterations`, and `c_puct` and `variant` (unvisited-1, path-rewards) if
-    they are not the default.
+    Measures:
+
+    - ``solved_rate``, in percent: of all cubes scrambled with one of the numbers `twists`; and with
+      the column `twists` of those scrambled with each number of `twists` and `also`;
+    - with `by_distance` ``solved_rate`` and ``cubes``, the number of cubes, by `distance`: the
+      least number of twists that solve the cube.
+
+    With a search rows have its `iterations`, and `c_puct` and `variant` (unvisited-1, path-rewards)
+    if they are not the default.
     Source: [scheiermann2022] Sec. IV-C, Fig. 7. Deviations: D6, D7, D10, D14, D15, D16, D26.
     """
 
@@ -142,58 +176,97 @@ class Solved(Evaluator):
     @property
     def name(self) -> str:
         """A part of the key."""
-        how = self._how
-        words = [f"iterations {self.iterations}"] if how else []
-        words += [f"c_puct {self.c_puct:g}"] if "c_puct" in how else []
-        words += [how["variant"].replace("-", " ")] if "variant" in how else []
-        return ", ".join(["solved cubes", *words])
+        columns = self._columns_of_search
+        words = ["solved cubes"]
+        if self.iterations:
+            words.append(f"iterations {self.iterations}")
+        if "c_puct" in columns:
+            words.append(f"c_puct {self.c_puct:g}")
+        if "variant" in columns:
+            words.append(columns["variant"].replace("-", " "))
+        return ", ".join(words)
 
     @property
     def settings(self) -> dict:
         """A part of the key."""
-        otherwise = {"unvisited": self.unvisited, "path_rewards": self.path_rewards}
-        return otherwise if any(otherwise.values()) else {}
+        silent_points = {"unvisited": self.unvisited, "path_rewards": self.path_rewards}
+        if any(silent_points.values()):
+            return silent_points
+        return {}
 
     @property
-    def _how(self) -> dict:
+    def _columns_of_search(self) -> dict:
         """The columns of the search, which say what is not the default."""
-        words = {f"unvisited-{self.unvisited:g}": self.unvisited, "path-rewards": self.path_rewards}
-        columns = {
-            "iterations": self.iterations,
-            "c_puct": 0 if self.c_puct == 1.0 else self.c_puct,
-            "variant": ", ".join(filter(words.get, words)),
-        }
-        return {k: v for k, v in columns.items() if v} if self.iterations else {}
+        if not self.iterations:
+            return {}
+        columns = {"iterations": self.iterations}
+        if self.c_puct not in (0, 1.0):
+            columns["c_puct"] = self.c_puct
+        variants = []
+        if self.unvisited:
+            variants.append(f"unvisited-{self.unvisited:g}")
+        if self.path_rewards:
+            variants.append("path-rewards")
+        if variants:
+            columns["variant"] = ", ".join(variants)
+        return columns
 
     def _measure(self, game, net, seed):
         if game.name not in CUBES:
             raise ValueError(f"{self.name} are measured of cube2 and cube3, not of {game.name}")
-        how, groups, player = self._how, {}, wrap(net)
-        if self.iterations:
-            names = ("iterations", "c_puct", "max_depth", "step_reward")
-            search = {name: getattr(self, name) for name in (*names, *self.settings)}
-            player = Wrapped(net, **search)
+        by_twists, by_distance = self._solve_all(game, self._player(net), seed)
+        all_solved = []
+        for twists in self.twists:
+            all_solved += by_twists[twists]
+        search = self._columns_of_search
+        rows = rows_of({"solved_rate": _percent(all_solved)}, **search)
+        for distance, solved in sorted(by_distance.items()):
+            values = {"solved_rate": _percent(solved), "cubes": float(len(solved))}
+            rows += rows_of(values, **search, distance=distance)
+        for twists, solved in sorted(by_twists.items()):
+            rows += rows_of({"solved_rate": _percent(solved)}, **search, twists=twists)
+        return rows
+
+    def _player(self, net):
+        """Return the agent, or the agent wrapped by the search."""
+        if not self.iterations:
+            return wrap(net)
+        return Wrapped(
+            net,
+            iterations=self.iterations,
+            c_puct=self.c_puct,
+            max_depth=self.max_depth,
+            step_reward=self.step_reward,
+            **self.settings,
+        )
+
+    def _solve_all(self, game, player, seed):
+        """Return whether each cube is solved: number of twists -> list, and distance -> list."""
+        by_twists = {}
+        by_distance = defaultdict(list)
         for twists in (*self.also, *self.twists):
             seeds = [seed_from(seed, "cube", twists, k) for k in range(self.cubes)]
-            states = np.array([scramble(game, twists, each) for each in seeds])
-            solved = [self._solves(game, player, s, each) for s, each in zip(states, seeds)]
-            groups["twists", twists] = solved
+            cubes = np.array([scramble(game, twists, seed_of_cube) for seed_of_cube in seeds])
+            solved = []
+            for cube, seed_of_cube in zip(cubes, seeds):
+                solved.append(self._solves(game, player, cube, seed_of_cube))
+            by_twists[twists] = solved
             if self.by_distance:
-                for away, one in zip(distances(game, states, max(LEVELS, twists)), solved):
-                    groups.setdefault(("distance", int(away)), []).append(one)
-        every = [one for twists in self.twists for one in groups["twists", twists]]
-        found = [{"measure": "solved_rate", **how, "value": 100.0 * float(np.mean(every))}]
-        for (name, number), members in sorted(groups.items()):
-            row = how | {name: number}
-            rate = 100.0 * float(np.mean(members))
-            found.append({"measure": "solved_rate", **row, "value": rate})
-            if name == "distance":
-                found.append({"measure": "cubes", **row, "value": float(len(members))})
-        return found
+                limit = max(LEVELS, twists)
+                for distance, is_solved in zip(distances(game, cubes, limit), solved):
+                    by_distance[int(distance)].append(is_solved)
+        return by_twists, by_distance
 
-    def _solves(self, game, player, state, seed) -> bool:
+    def _solves(self, game, player, cube, seed) -> bool:
+        """Return whether a player solves a cube within `max_steps` twists."""
         player.new_match(game, [], 0, seed)
-        return game.over(play_on(game, [player], state, new_rng(seed), self.max_steps)[0])
+        last_state, _ = play_on(game, [player], cube, new_rng(seed), self.max_steps)
+        return game.over(last_state)
+
+
+def _percent(solved):
+    """Return how many of some cubes are solved, in percent."""
+    return 100.0 * float(np.mean(solved))
 
 
 TITLES = {"cube2": "2x2x2", "cube3": "3x3x3"}
@@ -207,76 +280,133 @@ SEARCHES = {  # how the search reads two silent points (D10, D26) -> the variant
 
 
 def ratio(rows, most):
-    """Return the rate with `most` iterations by that without: for ``Study.derive``."""
+    """Return the rate with `most` iterations divided by that without: for ``Study.derive``."""
     last = rows[rows["episode"] == rows["episode"].max()]
-    alone, wrapped = (
-        select(last, measure="solved_rate", iterations=n)["value"].tolist() for n in (None, most)
-    )
-    known = alone and alone[0] > 0 and wrapped
-    return {"solved_rate_ratio": wrapped[0] / alone[0]} if known else {}
+    alone = select(last, measure="solved_rate")["value"].tolist()
+    wrapped = select(last, measure="solved_rate", iterations=most)["value"].tolist()
+    if alone and wrapped and alone[0] > 0:
+        return {"solved_rate_ratio": wrapped[0] / alone[0]}
+    return {}
 
 
 def draw_iterations(finals):
     """Draw Fig. 7 (a): solved cubes by iterations; finals: study -> rows of its last episode."""
-    marks = {(1, "cube2"): "o-", (1, "cube3"): "s-", (10, "cube2"): "^:", (10, "cube3"): "v:"}
-    parts, styles = [], {}
-    for (c_puct, study), (marker, line) in marks.items():
-        arm, how = f"{TITLES[study]}, c_puct {c_puct}", {} if c_puct == 1 else {"c_puct": c_puct}
+    lines = (  # c_puct, study, look
+        (1, "cube2", {"color": "#0077bb", "marker": "o", "linestyle": "-"}),
+        (1, "cube3", {"color": "#cc3311", "marker": "s", "linestyle": "-"}),
+        (10, "cube2", {"color": "#0077bb", "marker": "^", "linestyle": ":"}),
+        (10, "cube3", {"color": "#cc3311", "marker": "v", "linestyle": ":"}),
+    )
+    parts = []
+    styles = {}
+    for c_puct, study, style in lines:
+        line = f"{TITLES[study]}, c_puct {c_puct}"
+        styles[line] = style
         alone = select(finals[study], measure="solved_rate").assign(iterations=0)
-        wrapped = select(finals[study], measure="solved_rate", iterations=..., **how)
-        parts += [alone.assign(arm=arm), wrapped.assign(arm=arm)]
-        color = "#0077bb" if study == "cube2" else "#cc3311"
-        styles[arm] = {"color": color, "marker": marker, "linestyle": line}
-    look = {"title": "Rubik's cubes solved within 20 twists, by iterations of the search"}
-    look["xlabel"] = "iterations of the search before each twist (0 = TCL-base)"
-    look |= {"x": "iterations", "styles": styles}
-    return learning_curves(pd.concat(parts), [*styles], **LOOK, **look)
+        search = {"iterations": ...}
+        if c_puct != 1:
+            search["c_puct"] = c_puct
+        wrapped = select(finals[study], measure="solved_rate", **search)
+        parts += [alone.assign(arm=line), wrapped.assign(arm=line)]
+    return learning_curves(
+        pd.concat(parts),
+        list(styles),
+        x="iterations",
+        xlabel="iterations of the search before each twist (0 = TCL-base)",
+        title="Rubik's cubes solved within 20 twists, by iterations of the search",
+        styles=styles,
+        **LOOK,
+    )
 
 
 def lines_of(final):
     """Return the lines of Fig. 7 (b), the agent alone and its searches: name -> their columns."""
-    of = {"measure": "solved_rate", "iterations": ...}
-    numbers, of_10 = (
-        sorted(select(final, **of, c_puct=c_puct)["iterations"].astype(int).unique())
-        for c_puct in (None, 10)
-    )
-    lines = {"TCL-base": {}} | {f"{n:,} iterations": {"iterations": n} for n in numbers}
-    for n in of_10[-1:]:
-        lines[f"{n:,} iterations, c_puct 10"] = {"iterations": n, "c_puct": 10}
+    lines = {"TCL-base": {}}
+    for iterations in _numbers_of_iterations(final):
+        lines[f"{iterations:,} iterations"] = {"iterations": iterations}
+    with_c_puct_10 = _numbers_of_iterations(final, c_puct=10)
+    if len(with_c_puct_10):
+        most = with_c_puct_10[-1]
+        lines[f"{most:,} iterations, c_puct 10"] = {"iterations": most, "c_puct": 10}
     return lines
 
 
+def _numbers_of_iterations(final, **columns):
+    """Return with which numbers of iterations cubes were solved, in ascending order."""
+    rows = select(final, measure="solved_rate", iterations=..., **columns)
+    return sorted(rows["iterations"].astype(int).unique())
+
+
 def draw_solved(study, final, what, fewest=0, log=None):
-    """Draw Fig. 7 (b): solved cubes by "twists" or "distance", alone and with the searches."""
-    # final: rows of its last episode; fewest: cubes that a distance needs to be shown; log: the
-    # original's results, by agent
-    lines, parts = lines_of(final), []
-    for line, how in lines.items():
-        rows = select(final, measure="solved_rate", **how, **{what: ...})
+    """Draw Fig. 7 (b): solved cubes by "twists" or "distance", alone and with the searches.
+
+    Parameters
+    ----------
+    study : str
+        "cube2" or "cube3".
+    final : DataFrame
+        The rows of its last episode.
+    what : str
+        The column of the x-axis, "twists" or "distance".
+    fewest : int
+        Cubes that a distance needs to be shown.
+    log : dict, optional
+        The original's results: agent -> number of twists -> percent.
+    """
+    lines = lines_of(final)
+    parts = []
+    for line, search in lines.items():
+        rows = select(final, measure="solved_rate", **search, **{what: ...})
         if fewest:
-            cubes = select(final, measure="cubes", **how, **{what: ...}).groupby(what)["value"]
-            rows = rows[rows[what].map(cubes.sum()) >= fewest]
+            counts = select(final, measure="cubes", **search, **{what: ...})
+            cubes = counts.groupby(what)["value"].sum()
+            rows = rows[rows[what].map(cubes) >= fewest]
         parts.append(rows.assign(arm=line))
-    logs = {f"{line}, original": log[agent] for line, agent in LOGGED.items()} if log else {}
-    styles = {line: STYLES[k % len(STYLES)] | {"linestyle": "-"} for k, line in enumerate(lines)}
+    logs = {}
+    if log:
+        logs = {f"{line}, original": log[agent] for line, agent in LOGGED.items()}
+    xlabel = "twists from solved, exactly"
+    if what == "twists":
+        xlabel = "scrambling twists"
+    return learning_curves(
+        with_logs(pd.concat(parts), logs, what),
+        [*lines, *logs],
+        x=what,
+        xlabel=xlabel,
+        logs=list(logs),
+        title=f"{TITLES[study]} cubes solved within 20 twists",
+        styles=_styles_of(lines),
+        **LOOK,
+    )
+
+
+def _styles_of(lines):
+    """Return the look of lines, and of those of the original, dotted and of the same colour."""
+    styles = {}
+    for k, line in enumerate(lines):
+        styles[line] = STYLES[k % len(STYLES)] | {"linestyle": "-"}
     for line in LOGGED:
         styles[f"{line}, original"] = styles.get(line, STYLES[6]) | {"linestyle": ":"}
-    look = {"title": f"{TITLES[study]} cubes solved within 20 twists", "styles": styles}
-    look["xlabel"] = "scrambling twists" if what == "twists" else "twists from solved, exactly"
-    rows = with_logs(pd.concat(parts), logs, what)
-    return learning_curves(rows, [*lines, *logs], x=what, logs=[*logs], **LOOK, **look)
+    return styles
 
 
 def far_and_near(final, iterations):
     """Return how many of the far and of the near cubes the searches of SEARCHES solve."""
     rows = []
     for label, variant in SEARCHES.items():
-        for n in filter(None, iterations):
-            of = {"measure": "solved_rate", "iterations": n, "variant": variant}
-            far = select(final, **of)["value"]
-            near = select(final, **of, twists=[3, 4]).groupby("run")["value"].mean()
+        for number in iterations:
+            if not number:
+                continue  # the agent alone
+            search = {"measure": "solved_rate", "iterations": number, "variant": variant}
+            far = select(final, **search)["value"]
+            near = select(final, **search, twists=[3, 4]).groupby("run")["value"].mean()
             if len(far) and len(near):
-                both = (*interval_of("solved_rate", far), *interval_of("solved_rate", near))
-                rows.append((label, n, len(far), *both))
-    columns = ["agents", "11 to 13 twists", "95% low", "95% high", "3 and 4 twists"]
-    return pd.DataFrame(rows, columns=["search", "iterations", *columns, "low (95%)", "high (95%)"])
+                of_far = interval_of("solved_rate", far)
+                of_near = interval_of("solved_rate", near)
+                rows.append((label, number, len(far), *of_far, *of_near))
+    columns = [
+        *("search", "iterations", "agents"),
+        *("11 to 13 twists", "95% low", "95% high"),
+        *("3 and 4 twists", "low (95%)", "high (95%)"),
+    ]
+    return pd.DataFrame(rows, columns=columns)

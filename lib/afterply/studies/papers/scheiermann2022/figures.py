@@ -17,7 +17,9 @@ from .connect4_tournament import ALONE, draw_ranking, draw_second
 from .cube_solving import TITLES, draw_iterations, draw_solved
 from .wrapper_tables import draw_ladder
 
-OTHELLO, CONNECT4, SEARCHED_TRAINING = "othello-wrapper", "connect4-wrapper", "mcts-in-training"
+OTHELLO = "othello-wrapper"
+CONNECT4 = "connect4-wrapper"
+SEARCHED_TRAINING = "mcts-in-training"
 PROGRAMS = {"Rhino": "gtp-rhino", "Edax": "Edax"}
 # the players of Fig. 4: columns of their results, and look
 FIG_4 = {
@@ -35,21 +37,26 @@ BESIDE = "TCL-wrap after 250,000 games"
 
 
 def last_results(study):
-    """Return the results of the last episode of each arm, with columns that none of them fills."""
+    """Return the results of the last episode of each arm, with all columns of EMPTY."""
     table = finals(study.table())
-    return table.assign(**{name: empty for name, empty in EMPTY.items() if name not in table})
+    lacking = {name: empty for name, empty in EMPTY.items() if name not in table}
+    return table.assign(**lacking)
 
 
 def othello(studies, engine):
     """Draw Fig. 4: Othello against the levels of an engine."""
-    last, log = last_results(studies[OTHELLO]), logged("scheiermann2022")["othello"]["edax"]
-    rows, styles = last[:0], {}
-    of = {"measure": "win_rate", "opponent": engine, "level": ...}
+    last = last_results(studies[OTHELLO])
+    rows = last[:0]
+    styles = {}
     for arm, (columns, color, marker) in FIG_4.items():
-        rows = _below(rows, select(last, **of, **columns).assign(arm=arm))
+        of_arm = select(last, measure="win_rate", opponent=engine, level=..., **columns)
+        rows = _below(rows, of_arm.assign(arm=arm))
         styles[arm] = {"color": color, "marker": marker, "linestyle": "-"}
         styles[f"{arm}, original"] = styles[arm] | DOTTED
-    logs = {f"{arm}, original": log[arm] for arm in FIG_4} if engine == "Edax" else {}
+    logs = {}
+    if engine == "Edax":
+        log = logged("scheiermann2022")["othello"]["edax"]
+        logs = {f"{arm}, original": log[arm] for arm in FIG_4}
     title = "search at test time, the agent alone, search alone"
     captions = {
         "Edax": "Win rate against the levels of Edax, mean over agents with 95% intervals, each"
@@ -59,15 +66,17 @@ def othello(studies, engine):
         "Rhino": "The same against levels of gtp-rhino, which are no levels of Edax: mean over"
         " agents with 95% intervals, each agent in both roles once.",
     }
-    picture, data = draw_ladder(rows, [*FIG_4], PROGRAMS[engine], title, logs, styles)
+    picture, data = draw_ladder(rows, list(FIG_4), PROGRAMS[engine], title, logs, styles)
     picture.axes[0].axhline(50, color="#5c5c5c", linewidth=1, linestyle="--")
     return picture, data, captions[engine]
 
 
 def connect4_ranking(studies):
     """Draw the last column of Table II: the rates of games won."""
+    picture, data = draw_ranking(last_results(studies[CONNECT4]))
     return (
-        *draw_ranking(last_results(studies[CONNECT4])),
+        picture,
+        data,
         "Rate of games won by each of the four players in the tournament, a tie as half a game:"
         " mean over agents, from three on with 95% intervals (two players have no training: their"
         " spread comes from the agents they meet and from their own chance), the paper's last"
@@ -78,10 +87,13 @@ def connect4_ranking(studies):
 
 def connect4_second(studies):
     """Draw Fig. 6: ConnectFour as second player against MCTS."""
-    study, software = studies[CONNECT4], load("scheiermann2022").reading("software-connect4")
+    study = studies[CONNECT4]
+    software = load("scheiermann2022").reading("software-connect4")
     arms = [arm for arm in (ALONE, software.arms[ALONE]) if arm in study.arms]
+    picture, data = draw_second(last_results(study), arms)
     return (
-        *draw_second(last_results(study), arms),
+        picture,
+        data,
         "Win rate as second player against MCTS (a tie as half a game): the wrapped agent by"
         " iterations of its search, at 0 the agent alone, and the perfect player: AB-DL, and"
         " AB-DL-8 with the original's gap in the opening. Mean over agents with 95% intervals (the"
@@ -99,15 +111,21 @@ def last_of_text(study):
 
 def missing_of_both(studies):
     """Return what is missing of the 2x2x2; what is missing of the 3x3x3 follows in a caption."""
-    other = studies["cube2"].unfinished()
-    after = " 3x3x3:" if studies["cube3"].unfinished() else ""
-    return (f" 2x2x2: {other}" if other else "") + after
+    missing = ""
+    of_cube2 = studies["cube2"].unfinished()
+    if of_cube2:
+        missing += f" 2x2x2: {of_cube2}"
+    if studies["cube3"].unfinished():
+        missing += " 3x3x3:"
+    return missing
 
 
 def cube_iterations(studies):
     """Draw Fig. 7 (a): solved cubes by iterations."""
+    picture, data = draw_iterations({name: last_of_text(studies[name]) for name in TITLES})
     return (
-        *draw_iterations({name: last_of_text(studies[name]) for name in TITLES}),
+        picture,
+        data,
         "Share of solved cubes, scrambled by 11 to 13 twists (2x2x2) and 7 to 9 twists (3x3x3):"
         " mean over agents with 95% intervals. Dotted: with c_puct 10, with which the original's"
         " stored results were made (D6)." + missing_of_both(studies),
@@ -117,8 +135,10 @@ def cube_iterations(studies):
 def cube_twists(studies, name):
     """Draw Fig. 7 (b): solved cubes by scrambling twists."""
     log = logged("scheiermann2022")[name]
+    picture, data = draw_solved(name, last_of_text(studies[name]), "twists", log=log)
     return (
-        *draw_solved(name, last_of_text(studies[name]), "twists", log=log),
+        picture,
+        data,
         f"Share of solved {TITLES[name]} cubes by the number of scrambling twists: mean over agents"
         " with 95% intervals, as in Fig. 7 (b). Dotted: the original's result files (1,000"
         " iterations, c_puct 10).",
@@ -133,29 +153,29 @@ def trained_arms(study):
 def searched(studies, engine, number=None):
     """Draw Figs 8 to 10, or one of them: agents trained with search and without, by level."""
     study = studies[SEARCHED_TRAINING]
-    every = trained_arms(study)
-    # W and the iterations; the first is that of the paper, W100
-    numbers = [arm for arm in every if arm != "W0" and arm[1:].isdigit()]
-    first = numbers[0] if numbers else "W100"
-    figures = {
-        None: (every, "trained with search, or without"),
-        8: ([first, f"{first}, equal time", *numbers], "about the same time of training"),
-        9: (["W0", first, f"{first} by visits", *_deeper(every, first)], _games(study, "W0")),
-        10: (["W0, long", f"{first}, long"], _games(study, "W0, long")),
+    arms, title = _arms_and_title(study, number)
+    last = last_results(study)
+    columns = {
+        "measure": "win_rate",
+        "opponent": engine,
+        "level": LEVELS[engine],
+        "iterations": ...,
     }
-    wanted, title = figures[number]
-    arms, last = [arm for arm in dict.fromkeys(wanted) if arm in every], last_results(study)
-    of = {"measure": "win_rate", "opponent": engine, "level": LEVELS[engine], "iterations": ...}
-    rows = select(last[last["arm"].isin(arms)], **of)
+    rows = select(last[last["arm"].isin(arms)], **columns)
     if OTHELLO in studies:
-        rows = _below(rows, select(last_results(studies[OTHELLO]), **of).assign(arm=BESIDE))
-    log = logged("scheiermann2022")["othello"]["edax"]
-    both = ("TCL-wrap", "W100") if engine == "Edax" else ()
-    logs = {f"{arm} after 250,000 games, original": log[arm] for arm in both}
-    looks = {arm: arm_style(arm, [*every, BESIDE]) for arm in [*every, BESIDE]}  # as in the others
+        beside = select(last_results(studies[OTHELLO]), **columns)
+        rows = _below(rows, beside.assign(arm=BESIDE))
+    logs = {}
+    dotted = ""
+    if engine == "Edax":
+        log = logged("scheiermann2022")["othello"]["edax"]
+        for arm in ("TCL-wrap", "W100"):
+            logs[f"{arm} after 250,000 games, original"] = log[arm]
+        dotted = " Dotted: result files of the original software (40 matches a level)."
+    every_line = [*trained_arms(study), BESIDE]
+    styles = {line: arm_style(line, every_line) for line in every_line}  # the same in all figures
     program = PROGRAMS[engine]
-    picture, data = draw_ladder(rows, [*arms, BESIDE], program, title, logs, looks)
-    dotted = " Dotted: result files of the original software (40 matches a level)." if logs else ""
+    picture, data = draw_ladder(rows, [*arms, BESIDE], program, title, logs, styles)
     return (
         picture,
         data,
@@ -166,17 +186,45 @@ def searched(studies, engine, number=None):
     )
 
 
+def _arms_and_title(study, number):
+    """Return the arms of one of Figs 8 to 10, or of all of them (None), and the title."""
+    every_arm = trained_arms(study)
+    if number is None:
+        return every_arm, "trained with search, or without"
+    # W and the iterations; the first is that of the paper, W100
+    by_iterations = [arm for arm in every_arm if arm != "W0" and arm[1:].isdigit()]
+    first = "W100"
+    if by_iterations:
+        first = by_iterations[0]
+    if number == 8:
+        arms = [first, f"{first}, equal time", *by_iterations]
+        title = "about the same time of training"
+    elif number == 9:
+        arms = ["W0", first, f"{first} by visits", *_deeper(every_arm, first)]
+        title = _games(study, "W0")
+    else:  # Fig. 10
+        arms = ["W0, long", f"{first}, long"]
+        title = _games(study, "W0, long")
+    declared = [arm for arm in dict.fromkeys(arms) if arm in every_arm]
+    return declared, title
+
+
 def _deeper(arms, first):
     """Return the arms of as many games with a deeper search: W1000 after 12,000 games."""
     return [arm for arm in arms if " after " in arm and not arm.startswith(f"{first} ")]
 
 
 def _games(study, arm):
-    return f"{study.arms[arm][0].job.episodes:,} games of training" if arm in study.arms else ""
+    """Return in words how long an arm trains; "" if the study does not have it."""
+    if arm not in study.arms:
+        return ""
+    return f"{study.arms[arm][0].job.episodes:,} games of training"
 
 
-def _below(rows, more):
-    return pd.concat([part for part in (rows, more) if len(part)] or [rows])
+def _below(rows, more_rows):
+    """Return rows and more rows below each other; an empty table would change types of columns."""
+    with_rows = [part for part in (rows, more_rows) if len(part)]
+    return pd.concat(with_rows or [rows])
 
 
 FIGURES = {

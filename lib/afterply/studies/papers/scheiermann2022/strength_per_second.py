@@ -21,28 +21,49 @@ WON = "direct games won, percent"  # label of a panel
 def timed_ratings(table, costs):
     """Return each rating with the mean CPU time of the player's move and of its training.
 
-    table, costs: of a study, its ``table()`` and its ``runs()`` as :func:`times_of` returns them.
-    The columns are those of the table, and `who`, `way`, `game`, `move` (milliseconds), `training`
-    (seconds). Source: beyond [scheiermann2022], whose Table IV has times.
+    Parameters
+    ----------
+    table : DataFrame
+        The ``table()`` of a study.
+    costs : DataFrame
+        Its ``runs()``, as :func:`times_of` returns them.
+
+    Returns
+    -------
+    DataFrame
+        The columns of the table, and `who`, `way`, `game`, `move` (milliseconds), `training`
+        (seconds).
+
+    Source: beyond [scheiermann2022], whose Table IV has times.
     """
     points = table[table["measure"] == "rating"].copy()
     points["who"] = [name_of(row) for row in points.itertuples()]
     points["way"] = points["player"].mask(points["who"] == "alone", "alone").map(WAYS)
     points["game"] = points["arm"].str.partition(",")[0]
-    spent = {
-        arm: {who: float(np.mean(list(each.values()))) for who, each in seconds(arm, costs).items()}
-        for arm in points["arm"].unique()
-    }
-    places = list(zip(points["arm"], points["who"]))
-    points["move"] = [1000 * spent[arm].get(who, np.nan) for arm, who in places]
-    points["training"] = [spent[arm].get(ALL_OF_IT, np.nan) for arm, _ in places]
+    times_of_arms = {arm: _mean_seconds(arm, costs) for arm in points["arm"].unique()}
+    moves = []
+    trainings = []
+    for arm, who in zip(points["arm"], points["who"]):
+        times = times_of_arms[arm]
+        moves.append(1000 * times.get(who, np.nan))
+        trainings.append(times.get(ALL_OF_IT, np.nan))
+    points["move"] = moves
+    points["training"] = trainings
     return points
+
+
+def _mean_seconds(arm, costs):
+    """Return who or what -> its mean CPU time over the runs of an arm, in seconds."""
+    means = {}
+    for who, seconds_of_runs in seconds(arm, costs).items():
+        means[who] = float(np.mean(list(seconds_of_runs.values())))
+    return means
 
 
 def times_of(study):
     """Return the runs of a study whose times are compared, and the processor that made them.
 
-    A page is the same on every machine: of a study with records only these count.
+    Outside the profile quick only recorded runs count, so that a page is the same on every machine.
     """
     costs = study.runs()
     if study.profile != QUICK:
@@ -51,79 +72,106 @@ def times_of(study):
 
 
 def name_of(row):
-    """Return who a row rates, as the evaluator of his times names him."""
+    """Return who a row rates, by the name that the evaluator of times gives."""
+    if row.player == "MCTS":
+        return f"MCTS-{row.iterations:g}"
     if row.player:
-        uct = row.player == "MCTS"
-        return f"MCTS-{row.iterations:g}" if uct else f"{row.player}-{row.depth:g}-first"
-    return f"Wrapped-{row.iterations:g}" if row.iterations > 0 else "alone"
+        return f"{row.player}-{row.depth:g}-first"
+    if row.iterations > 0:
+        return f"Wrapped-{row.iterations:g}"
+    return "alone"
 
 
 def best_within(points, limit):
     """Return who has the greatest mean rating within so many milliseconds a move, or None."""
-    fits = points[points["move"] <= limit].groupby("who")["value"].mean()
-    return fits.idxmax() if len(fits) else None
+    mean_ratings = points[points["move"] <= limit].groupby("who")["value"].mean()
+    if mean_ratings.empty:
+        return None
+    return mean_ratings.idxmax()
 
 
 def best_players(points, limits) -> dict:
-    """Return "game, limit" -> the strongest player within it, and its mean rating.
+    """Return "game, limit" -> the strongest player within the limit, and its mean rating.
 
-    limits: label -> milliseconds of a move. The trainings are the longest ones.
+    Parameters
+    ----------
+    points : DataFrame
+        As :func:`timed_ratings` returns it. Only the longest trainings count.
+    limits : dict
+        Label -> milliseconds of a move.
     """
-    full = points[points["arm"] == points["game"]]
-    found = {}
-    for game, own in full.groupby("game", sort=False):
+    best = {}
+    for game, of_game in _longest_trainings(points).groupby("game", sort=False):
         for label, limit in limits.items():
-            if who := best_within(own, limit):
-                rating = own["value"][own["who"] == who].mean()
-                found[f"{game}, {label}"] = who, float(rating)
-    return found
+            who = best_within(of_game, limit)
+            if who is not None:
+                rating = of_game["value"][of_game["who"] == who].mean()
+                best[f"{game}, {label}"] = (who, float(rating))
+    return best
+
+
+def _longest_trainings(points):
+    """Return the rows of the arms that are named after their game alone: the longest trainings."""
+    return points[points["arm"] == points["game"]]
 
 
 def direct_games(table):
     """Return the results of direct games: game, who, opponent, run, value (won, in percent)."""
-    rows = finals(table[table["arm"].str.endswith(DIRECT) & (table["measure"] == "win_rate")])
-    rows = rows.assign(
-        game=rows["arm"].str.removesuffix(DIRECT), who=[name_of(row) for row in rows.itertuples()]
-    )
-    return rows.reindex(columns=["game", "who", "opponent", "run", "value"])
+    is_direct = table["arm"].str.endswith(DIRECT) & (table["measure"] == "win_rate")
+    rows = finals(table[is_direct])
+    game = rows["arm"].str.removesuffix(DIRECT)
+    who = [name_of(row) for row in rows.itertuples()]
+    columns = ["game", "who", "opponent", "run", "value"]
+    return rows.assign(game=game, who=who).reindex(columns=columns)
 
 
 def beside_ratings(direct, points):
-    """Return direct games beside what the ratings let expect: a row for each game and pair."""
-    ratings = points[points["arm"] == points["game"]].groupby(["game", "who"])["value"].mean()
-    found = []
-    for (game, who, other), rows in direct.groupby(["game", "who", "opponent"], sort=False):
-        ahead = ratings.get((game, who), np.nan) - ratings.get((game, other), np.nan)
-        expected = 100 / (1 + 10 ** (-ahead / 400))
-        won = interval_of("win_rate", rows["value"])
-        found.append((game, who, other, len(rows), *won, expected))
+    """Return direct games beside what the ratings predict: a row for each game and pair."""
+    ratings = _longest_trainings(points).groupby(["game", "who"])["value"].mean()
+    rows = []
+    for (game, who, opponent), results in direct.groupby(["game", "who", "opponent"], sort=False):
+        difference = ratings.get((game, who), np.nan) - ratings.get((game, opponent), np.nan)
+        expected = 100 / (1 + 10 ** (-difference / 400))  # the Elo formula
+        won = interval_of("win_rate", results["value"])
+        rows.append((game, who, opponent, len(results), *won, expected))
     columns = ["game", "player", "opponent", "agents", "won", "low", "high", "expected"]
-    return pd.DataFrame(found, columns=columns)
+    return pd.DataFrame(rows, columns=columns)
 
 
 def summary(points, direct, limit):
     """Draw who is strongest within `limit` milliseconds a move, and the direct games beside it."""
-    full = points[points["arm"] == points["game"]]
+    full = _longest_trainings(points)
     games = list(full["game"].unique())
-    rated = []
+    groups = []
     for way in WAYS.values():
         for game in games:
-            own = full[(full["game"] == game) & (full["way"] == way)]
-            who = best_within(own, limit)
-            rated.append((game, way, own["value"][own["who"] == who].to_numpy()))
-    # of UCT alone: its colour and those of the agent are then the same in both panels
-    of_uct = ["MCTS" in f"{who} {other}" for who, other in zip(direct["who"], direct["opponent"])]
-    pairs = direct[np.array(of_uct, bool)].groupby(["who", "opponent", "game"], sort=False)["value"]
-    met = []
-    for (who, other, game), won in pairs:
-        series = f"{_in_words(who)} against {_in_words(other)}"
-        met.append((game, series, len(won), *interval_of("win_rate", won)))
-    tables = {f"rating (Elo), at most {limit:g} ms a move": intervals(rated, PANEL)}
-    tables |= {WON: pd.DataFrame(met, columns=PANEL)} if met else {}
+            of_way = full[(full["game"] == game) & (full["way"] == way)]
+            is_best = of_way["who"] == best_within(of_way, limit)
+            groups.append((game, way, of_way["value"][is_best].to_numpy()))
+    tables = {f"rating (Elo), at most {limit:g} ms a move": intervals(groups, PANEL)}
+    with_uct = _games_with_uct(direct)
+    if len(with_uct):
+        tables[WON] = with_uct
     return panels(games, tables, "Who is strongest?", {WON: 50.0})
 
 
+def _games_with_uct(direct):
+    """Return the direct games in which UCT plays, as rows of a panel.
+
+    With these only, the colours of UCT and of the agent are the same in both panels.
+    """
+    players = zip(direct["who"], direct["opponent"])
+    is_uct = np.array(["MCTS" in f"{who} {opponent}" for who, opponent in players], bool)
+    pairs = direct[is_uct].groupby(["who", "opponent", "game"], sort=False)["value"]
+    rows = []
+    for (who, opponent, game), won in pairs:
+        series = f"{_in_words(who)} against {_in_words(opponent)}"
+        rows.append((game, series, len(won), *interval_of("win_rate", won)))
+    return pd.DataFrame(rows, columns=PANEL)
+
+
 def _in_words(who):
+    """Return a player as a figure names it."""
     if who == "alone":
         return "the agent alone"
     if who.startswith("Min-Max"):

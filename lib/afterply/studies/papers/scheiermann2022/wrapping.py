@@ -30,7 +30,7 @@ BY_WRAPPED = {"player_version": Wrapped.version}  # a part of keys
 
 
 def versions(*kinds) -> dict:
-    """Return what keys say of kinds of players."""
+    """Return what keys hold of kinds of players: their versions."""
     return {"player_versions": {kind.__name__: kind.version for kind in kinds}}
 
 
@@ -42,9 +42,12 @@ def named(iterations: int, c_puct=1.0, prior="softmax", leaf_value="best action"
     """
     if not iterations:
         return "alone"
-    words = [word for word in (prior, leaf_value) if word not in USUAL]
-    words += [] if c_puct == 1.0 else [f"c_puct {c_puct:g}"]
-    return f"Wrapped-{iterations}" + (f" ({', '.join(words)})" if words else "")
+    words = _unusual(prior, leaf_value)
+    if c_puct != 1.0:
+        words.append(f"c_puct {c_puct:g}")
+    if not words:
+        return f"Wrapped-{iterations}"
+    return f"Wrapped-{iterations} ({', '.join(words)})"
 
 
 def columns_of(iterations: int, c_puct=1.0, prior="softmax", leaf_value="best action") -> dict:
@@ -53,9 +56,20 @@ def columns_of(iterations: int, c_puct=1.0, prior="softmax", leaf_value="best ac
     >>> columns_of(100, prior="uniform")
     {'iterations': 100, 'variant': 'uniform'}
     """
-    variant = ", ".join(word for word in (prior, leaf_value) if word not in USUAL)
-    columns = {"iterations": iterations, "c_puct": 0 if c_puct == 1.0 else c_puct}
-    return {name: value for name, value in (columns | {"variant": variant}).items() if value}
+    columns = {}
+    if iterations:
+        columns["iterations"] = iterations
+    if c_puct not in (0, 1.0):
+        columns["c_puct"] = c_puct
+    words = _unusual(prior, leaf_value)
+    if words:
+        columns["variant"] = ", ".join(words)
+    return columns
+
+
+def _unusual(prior, leaf_value):
+    """Return which of the two settings of a search are not the default."""
+    return [word for word in (prior, leaf_value) if word not in USUAL]
 
 
 @dataclass(frozen=True)
@@ -76,14 +90,24 @@ class Wrapping(Evaluator):
     label = property(lambda self: named(self.iterations, self.c_puct, self.prior, self.leaf_value))
     name = property(lambda self: f"{self.label} v {self.inner.name}")
     needs = property(lambda self: self.inner.needs)
-    _of = property(lambda self: {"of": self.inner.name, "version": self.inner.version})
-    settings = property(lambda self: {"inner": self._of | self.inner.settings} | BY_WRAPPED)
+
+    @property
+    def settings(self) -> dict:
+        """A part of the key."""
+        inner = {"of": self.inner.name, "version": self.inner.version}
+        return {"inner": inner | self.inner.settings} | BY_WRAPPED
 
     def _measure(self, game, agent, seed):
-        how = {"prior": self.prior, "leaf_value": self.leaf_value, "pass_nodes": self.pass_nodes}
-        player = Wrapped(network_for(game, agent), self.iterations, self.c_puct, **how)
-        mine = columns_of(self.iterations, self.c_puct, self.prior, self.leaf_value)
-        return [mine | row for row in self.inner(game, player, seed)]
+        player = Wrapped(
+            network_for(game, agent),
+            self.iterations,
+            self.c_puct,
+            prior=self.prior,
+            leaf_value=self.leaf_value,
+            pass_nodes=self.pass_nodes,
+        )
+        columns = columns_of(self.iterations, self.c_puct, self.prior, self.leaf_value)
+        return [columns | row for row in self.inner(game, player, seed)]
 
 
 @dataclass(frozen=True)
@@ -115,37 +139,59 @@ class Levels(Evaluator):
     @property
     def name(self) -> str:
         """A part of the key."""
-        which = "" if self.levels[0] == 1 else " " + ", ".join(map(str, self.levels))
-        return f"{self._label} v levels{which} of {self.engine}"
+        levels = ""
+        if self.levels[0] != 1:
+            levels = " " + ", ".join(map(str, self.levels))
+        return f"{self._label} v levels{levels} of {self.engine}"
 
     def _matches(self) -> list[Matches]:
-        kind = self._kind
-        return [
-            Matches(kind(n).name, partial(kind, n), columns={"opponent": self.engine, "level": n})
-            for n in self.levels
-        ]
+        """Return the matches with each level of the engine."""
+        engine = self._kind
+        matches = []
+        for level in self.levels:
+            columns = {"opponent": self.engine, "level": level}
+            matches.append(Matches(engine(level).name, partial(engine, level), columns=columns))
+        return matches
 
     def _measure(self, game, agent, seed):
-        player, mine = agent, columns_of(self.iterations)
+        player = agent
+        columns = columns_of(self.iterations)
         if self.mcts:
-            player, mine = MCTS(self.mcts), {"player": "MCTS", "iterations": self.mcts}
+            player = MCTS(self.mcts)
+            columns = {"player": "MCTS", "iterations": self.mcts}
         elif self.iterations:
             player = Wrapped(network_for(game, agent), self.iterations, pass_nodes=self.pass_nodes)
-        return [mine | row for level in self._matches() for row in level(game, player, seed)]
+        rows = []
+        for matches in self._matches():
+            rows += [columns | row for row in matches(game, player, seed)]
+        return rows
 
 
 def positions(game, number: int, seed: int = 0) -> list:
-    """Return different start positions, drawn among all after the fewest plies that suffice."""
-    if not game.deterministic:  # a game of chance has one start
+    """Return different start positions, drawn among all after the fewest plies that suffice.
+
+    Parameters
+    ----------
+    game : Game
+        A game of chance has one start only: None, as often as asked.
+    number : int
+        How many positions. There are fewer if there are not so many after ``MOST_PLIES`` plies.
+    seed : int
+        What the draw follows from.
+    """
+    if not game.deterministic:
         return [None] * number
     plies = 0
-    while len(found := starts_all(game, plies)) < number and plies < MOST_PLIES:
+    starts = starts_all(game, plies)
+    while len(starts) < number and plies < MOST_PLIES:
         plies += 1
+        starts = starts_all(game, plies)
+    # The first part of a Fisher-Yates shuffle.
     rng = new_rng(seed)
-    for k in range(min(number, len(found))):  # the first part of a shuffle
-        j = k + int(random_int(rng, len(found) - k))
-        found[k], found[j] = found[j], found[k]
-    return found[:number]
+    for k in range(min(number, len(starts))):
+        other = k + int(random_int(rng, len(starts) - k))
+        starts[k], starts[other] = starts[other], starts[k]
+    return starts[:number]
 
 
 @dataclass(frozen=True)
@@ -162,40 +208,47 @@ class AgainstItself(Evaluator):
     starts: int = 50
     prior: str = "softmax"
     leaf_value: str = "best action"
-    measures, settings = object, BY_WRAPPED
+    measures = object
+    settings = BY_WRAPPED
     name = property(lambda self: f"wrapped against alone, {self.prior}, {self.leaf_value}")
 
     def _measure(self, game, net, seed):
-        found, starts = [], positions(game, self.starts, seed)
-        how = {"prior": self.prior, "leaf_value": self.leaf_value}
-        for n in self.iterations:
-            label = named(n, **how)
-            players = {label: Wrapped(net, n, **how), "alone": net}
-            own = played(game, players, starts, 1, seed).query("player != 'alone'")
-            rate = win_rate(own.score, game.score_range)
-            share = (rate * len(own) + 0.5) / (len(own) + 1)
-            mine = columns_of(n, **how) | {"opponent": "agent"}
-            found.append({"measure": "win_rate", **mine, "value": 100.0 * rate})
-            elo = 400.0 * math.log10(share / (1.0 - share))
-            found.append({"measure": "elo", **mine, "value": elo})
-        return found
+        starts = positions(game, self.starts, seed)
+        search = {"prior": self.prior, "leaf_value": self.leaf_value}
+        rows = []
+        for iterations in self.iterations:
+            players = {
+                named(iterations, **search): Wrapped(net, iterations, **search),
+                "alone": net,
+            }
+            table = played(game, players, starts, 1, seed)
+            scores = table[table.player != "alone"].score
+            rate = win_rate(scores, game.score_range)
+            smoothed = (rate * len(scores) + 0.5) / (len(scores) + 1)
+            values = {
+                "win_rate": 100.0 * rate,
+                "elo": 400.0 * math.log10(smoothed / (1.0 - smoothed)),
+            }
+            rows += rows_of(values, **columns_of(iterations, **search), opponent="agent")
+        return rows
 
 
 @dataclass(frozen=True)
 class OneSeat(Evaluator):
-    """Points of a player with one seat for himself, in each in turn, against copies of another.
+    """Points of a player in one seat, each in turn, against copies of another in all other seats.
 
-    Players are "agent", "UCT-1000", "random", or the agent with a search around it, with what a
-    leaf is worth for the others: "next-200", "share-200". Measure: ``points``, of the `player`
-    (empty: the agent) against the `opponent`, in percent of the greatest reward; where the winner
-    gets it a fair share is 100 / players.
+    Players are "agent", "random", "UCT-1000" (tree search with so many iterations), or the agent
+    with a search around it: "next-200" and "share-200" say what a leaf is worth for the others.
+    Measure: ``points`` of the `player` (empty: the agent) against the `opponent`, in percent of the
+    greatest reward. Where the winner gets all of it a fair share is 100 / players.
     Source: beyond [scheiermann2022].
     """
 
     mine: str
     theirs: str
     starts: int = 50  # positions a few plies after the start
-    measures, settings = object, versions(Wrapped, MCTS)
+    measures = object
+    settings = versions(Wrapped, MCTS)
     name = property(lambda self: f"{self.mine} v {self.theirs}")
 
     def __post_init__(self):
@@ -211,15 +264,22 @@ class OneSeat(Evaluator):
         starts = positions(game, self.starts, seed)
         table = played(game, players, starts, 1, seed, seats="first")
         rate = win_rate(table.score[table.player == "mine"], game.score_range)
-        mine = {} if self.mine == "agent" else {"player": self.mine}
-        return [{"measure": "points", **mine, "opponent": self.theirs, "value": 100.0 * rate}]
+        columns = {"opponent": self.theirs}
+        if self.mine != "agent":
+            columns = {"player": self.mine, "opponent": self.theirs}
+        return rows_of({"points": 100.0 * rate}, **columns)
 
 
 def _named(word, net):
+    """Return the player of `OneSeat` with this name."""
+    if word == "agent":
+        return net
+    if word == "random":
+        return Random()
     kind, _, iterations = word.partition("-")
-    if kind in ("agent", "random"):
-        return net if kind == "agent" else Random()
-    return MCTS(int(iterations)) if kind == "UCT" else Wrapped(net, int(iterations), others=kind)
+    if kind == "UCT":
+        return MCTS(int(iterations))
+    return Wrapped(net, int(iterations), others=kind)
 
 
 @dataclass(frozen=True)
@@ -236,44 +296,56 @@ class Alone(Evaluator):
     scale: float = 1.0  # by which the wrapper multiplies values; Eq. (1) suits about 1
     chance: Literal["drawn", "enumerated"] = "drawn"
     unit: float = 1.0  # what a reward of 1 is in points of the game
-    measures, settings = object, BY_WRAPPED
+    measures = object
+    settings = BY_WRAPPED
 
     @property
     def columns(self) -> dict:
         """The columns of the search."""
-        drawn = "" if self.chance == "drawn" else f", {self.chance}"
-        searching = {"iterations": self.iterations, "variant": f"scale {self.scale:g}{drawn}"}
-        return searching if self.iterations else {}
+        if not self.iterations:
+            return {}
+        variant = f"scale {self.scale:g}"
+        if self.chance != "drawn":
+            variant += f", {self.chance}"
+        return {"iterations": self.iterations, "variant": variant}
 
     @property
     def label(self) -> str:
         """The player's name."""
-        searching = "Wrapped-{iterations} ({variant})"
-        return searching.format(**self.columns) if self.iterations else "alone"
+        if not self.iterations:
+            return "alone"
+        return f"Wrapped-{self.iterations} ({self.columns['variant']})"
 
     name = property(lambda self: f"points of {self.label}")
 
     def _measure(self, game, net, seed):
         if game.players != 1:
             raise ValueError(f"games of a single player are measured, not {game.name}")
-        player, points, moves = wrap(net), [], []
+        player = wrap(net)
         if self.iterations:
             player = Wrapped(net, self.iterations, scale=self.scale, chance=self.chance)
-        for one in (seed_from(seed, k) for k in range(self.games)):
-            player.new_match(game, [], 0, one)
-            state, steps = play_on(game, [player], game.start(one), new_rng(one), 100_000)
-            points.append(float(game.score(state)[0]))
-            moves.append(len(steps))
-        found = {"points": self.unit * (sum(points) / self.games)}
-        found["moves"] = sum(moves) / self.games
-        return rows_of(found, **self.columns)
+        rewards = []
+        lengths = []
+        for k in range(self.games):
+            seed_of_game = seed_from(seed, k)
+            player.new_match(game, [], 0, seed_of_game)
+            start = game.start(seed_of_game)
+            state, moves = play_on(game, [player], start, new_rng(seed_of_game), 100_000)
+            rewards.append(float(game.score(state)[0]))
+            lengths.append(len(moves))
+        values = {
+            "points": self.unit * (sum(rewards) / self.games),
+            "moves": sum(lengths) / self.games,
+        }
+        return rows_of(values, **self.columns)
 
 
 @dataclass(frozen=True)
 class Size(Evaluator):
     """The weights of a network, over all players: ``num_weights``. [scheiermann2022] Table I."""
 
-    name, measures = "number of weights", Network
+    name = "number of weights"
+    measures = Network
 
     def _measure(self, game, net, seed):
         return [{"measure": "num_weights", "value": float(net.weights.size)}]
@@ -294,9 +366,14 @@ class Moves(Evaluator):
     most: int = 200  # moves after which a game is broken off
     measures = object
     _label = property(lambda self: self.other().name if self.other else named(self.iterations))
-    _made = property(lambda self: {"player": identity(self.other)})
-    settings = property(lambda self: self._made if self.other else BY_WRAPPED)
     name = property(lambda self: f"moves of {self._label}")
+
+    @property
+    def settings(self) -> dict:
+        """A part of the key."""
+        if self.other:
+            return {"player": identity(self.other)}
+        return BY_WRAPPED
 
     @property
     def columns(self) -> dict:
@@ -304,39 +381,52 @@ class Moves(Evaluator):
         if not self.other:
             return columns_of(self.iterations)
         player = self.other()
-        for what in ("iterations", "depth"):
-            if number := getattr(player, what, 0):
-                # of MCTS-100 and Min-Max-4-first
+        for setting in ("iterations", "depth"):
+            number = getattr(player, setting, 0)
+            if number:
+                # MCTS-100 is MCTS, and Min-Max-4-first is Min-Max
                 name = player.name.replace(f"-{number}", "").removesuffix("-first")
-                return {"player": name, what: number}
+                return {"player": name, setting: number}
         return {"player": player.name}
 
     @property
     def identity(self) -> dict:
         """What keys hold: who plays instead of the agent stands there as `player` only."""
-        said = identity_of_fields(self)
+        identity_in_keys = identity_of_fields(self)
         if self.other:
-            del said["settings"]["other"]
-        return said
+            del identity_in_keys["settings"]["other"]
+        return identity_in_keys
 
-    def _player(self, net, **how):
+    def _player(self, net, **search):
+        """Return who plays: the other player, or the agent, with this search or alone."""
         if self.other:
             return self.other()
-        return Wrapped(net, self.iterations, **how) if self.iterations else wrap(net)
+        if self.iterations:
+            return Wrapped(net, self.iterations, **search)
+        return wrap(net)
 
     def _measure(self, game, net, seed):
-        # what all games are searched with here, whatever suits one of them
-        made, player = 0, self._player(net, scale=1.0, max_depth=None, step_reward=0.0)
-        for one in (seed_from(seed, k) for k in range(self.games)):
-            if game.name in CUBES:
-                state, actions = scramble(game, 8, one), []
-            else:
-                state, actions = starts_random(game, 1, one)[0]
-            seated = [player, *(duplicate(player) for _ in range(game.players - 1))]
-            for seat, each in enumerate(seated):
-                each.new_match(game, list(actions), seat, seed_from(one, seat))
-            made += len(play_on(game, seated, state, new_rng(one), self.most)[1])
-        return [{"measure": "moves", **self.columns, "value": float(made)}]
+        # The same search in all games, not what suits each of them.
+        player = self._player(net, scale=1.0, max_depth=None, step_reward=0.0)
+        num_moves = 0
+        for k in range(self.games):
+            num_moves += self._moves_of_game(game, player, seed_from(seed, k))
+        return [{"measure": "moves", **self.columns, "value": float(num_moves)}]
+
+    def _moves_of_game(self, game, player, seed):
+        """Play one game of a player against copies of itself; return the number of moves."""
+        if game.name in CUBES:
+            state = scramble(game, 8, seed)
+            actions = []
+        else:
+            state, actions = starts_random(game, 1, seed)[0]
+        seated = [player]
+        while len(seated) < game.players:
+            seated.append(duplicate(player))
+        for seat, each in enumerate(seated):
+            each.new_match(game, list(actions), seat, seed_from(seed, seat))
+        _, moves = play_on(game, seated, state, new_rng(seed), self.most)
+        return len(moves)
 
 
 @dataclass(frozen=True)
@@ -356,8 +446,9 @@ class Placed(Moves):
 
     def _measure(self, game, net, seed):
         game = shared_copy(game)
-        found = rate(game, self._player(net), published_pool(game, self.games, STRONG), seed)
-        return rows_of(found, **self.columns)
+        pool = published_pool(game, self.games, STRONG)
+        ratings = rate(game, self._player(net), pool, seed)
+        return rows_of(ratings, **self.columns)
 
 
 @dataclass(frozen=True)
@@ -374,9 +465,9 @@ class DirectGames(Moves):
     name = property(lambda self: f"{self._label} v {self.opponent().name}")
 
     def _measure(self, game, net, seed):
-        other = self.opponent()
-        players = {"mine": self._player(net), "other": other}
+        opponent = self.opponent()
+        players = {"mine": self._player(net), "other": opponent}
         table = played(game, players, positions(game, self.games, seed), 1, seed)
-        rate = win_rate(table.score[table.player == "mine"], game.score_range)
-        columns = self.columns | {"opponent": other.name}
-        return [{"measure": "win_rate", **columns, "value": 100.0 * rate}]
+        scores = table.score[table.player == "mine"]
+        percent = 100.0 * win_rate(scores, game.score_range)
+        return rows_of({"win_rate": percent}, **self.columns, opponent=opponent.name)
