@@ -27,16 +27,17 @@ def as_game(game, render_mode, parameters: dict) -> Game:
     if isinstance(game, str):
         return catalogue.load(game, **parameters)
     if parameters:
-        words = f"parameters ({', '.join(parameters)}) go with the name of a game"
-        raise ValueError(f"{words}: {game!r} has its own")
+        names = ", ".join(parameters)
+        raise ValueError(f"parameters ({names}) go with the name of a game: {game!r} has its own")
     return check_game(game, "an environment")
 
 
 def one_hot(game, s) -> np.ndarray:
     """Return the code of each cell of a state as zeros and a one, int8 [sum of num_codes]."""
-    seen = np.zeros(game.num_codes.sum(), np.int8)
-    seen[np.cumsum(game.num_codes) - game.num_codes + game.board(s)] = 1
-    return seen
+    offsets = np.cumsum(game.num_codes) - game.num_codes
+    observation = np.zeros(game.num_codes.sum(), np.int8)
+    observation[offsets + game.board(s)] = 1
+    return observation
 
 
 def planes(game, s) -> np.ndarray:
@@ -44,18 +45,21 @@ def planes(game, s) -> np.ndarray:
 
     Cells beside the board, such as a hand, have planes too, which are equal everywhere.
     """
-    codes, on_board = game.codes(s), game.layout >= 0
+    codes = game.codes(s)
+    is_on_board = game.layout >= 0
+    # Where the layout has no cell the code does not matter: all planes are 0 there.
+    codes_on_board = np.where(is_on_board, codes[game.layout], 0)
     one_hots = np.eye(len(game.marks), dtype=np.int8)
-    seen = one_hots[codes[game.layout] * on_board] * on_board[..., None]
-    others = np.setdiff1d(np.arange(len(codes)), game.layout)
-    beside = [np.arange(game.num_codes[c]) == codes[c] for c in others]
-    return with_planes(seen, np.concatenate([[], *beside]))
+    board_planes = one_hots[codes_on_board] * is_on_board[..., None]
+    cells_beside = np.setdiff1d(np.arange(len(codes)), game.layout)
+    numbers = [np.arange(game.num_codes[cell]) == codes[cell] for cell in cells_beside]
+    return with_planes(board_planes, np.concatenate([[], *numbers]))
 
 
-def with_planes(seen, numbers) -> np.ndarray:
-    """Return what is seen, int8 [..., n], and behind it the same numbers at every place."""
-    more = np.broadcast_to(numbers, (*seen.shape[:-1], len(numbers)))
-    return np.concatenate([seen, more], axis=-1, dtype=np.int8, casting="unsafe")
+def with_planes(observation, numbers) -> np.ndarray:
+    """Return an observation, int8 [..., n], and behind it the same numbers at every place."""
+    further = np.broadcast_to(numbers, (*observation.shape[:-1], len(numbers)))
+    return np.concatenate([observation, further], axis=-1, dtype=np.int8, casting="unsafe")
 
 
 def observer(observation: str):
@@ -83,7 +87,8 @@ def pixels(svg: str) -> np.ndarray:
 
     It needs Pillow, which matplotlib brings as well.
     """
-    image, draw = (needs(f"PIL.{name}", "gymnasium") for name in ("Image", "ImageDraw"))
+    image = needs("PIL.Image", "gymnasium")
+    draw = needs("PIL.ImageDraw", "gymnasium")
     root = ElementTree.fromstring(svg)
     size = [round(float(root.get(side))) for side in ("width", "height")]
     large = image.new("RGB", [FINER * side for side in size], "white")
@@ -91,33 +96,55 @@ def pixels(svg: str) -> np.ndarray:
     return np.asarray(large.resize(size, image.Resampling.BOX))
 
 
-def _draw(on, part, x, y):
-    def long(name, default=0):
-        return FINER * float(part.get(name, default))
+def _draw(canvas, element, x, y):
+    """Draw an element of SVG and those inside it; (x, y), in pixels, is their origin."""
+    kind = element.tag.rpartition("}")[2]  # without the namespace
 
-    kind, fill = part.tag.rpartition("}")[2], part.get("fill")
-    colours = {"fill": fill, "outline": part.get("stroke")}
-    if part.get("fill-opacity"):  # faint: a place for clicks
-        del colours["fill"]
-    look = {name: colour for name, colour in colours.items() if colour not in (None, "none")}
-    width = max(1, round(long("stroke-width", 1)))
-    points = [FINER * float(n) for n in part.get("points", "").replace(",", " ").split()]
-    points = [(x + a, y + b) for a, b in zip(points[::2], points[1::2])]
-    if kind == "line":
-        points = [(x + long(f"x{k}"), y + long(f"y{k}")) for k in (1, 2)]
-    x, y = x + long("x"), y + long("y")
+    def length(name, default=0):
+        return FINER * float(element.get(name, default))
+
+    inner_x = x + length("x")
+    inner_y = y + length("y")
+    stroke = element.get("stroke")
+    width = max(1, round(length("stroke-width", 1)))
+    look = _look(element)
     if kind == "rect":
-        box = (x, y, x + long("width"), y + long("height"))
-        on.rounded_rectangle(box, long("rx"), width=width, **look)
+        box = (inner_x, inner_y, inner_x + length("width"), inner_y + length("height"))
+        canvas.rounded_rectangle(box, length("rx"), width=width, **look)
     elif kind == "circle":
-        on.circle((x + long("cx"), y + long("cy")), long("r"), width=width, **look)
+        centre = (x + length("cx"), y + length("cy"))
+        canvas.circle(centre, length("r"), width=width, **look)
     elif kind == "polygon":
-        on.polygon(points, width=width, **look)
-    elif kind in ("line", "polyline"):
-        on.line(points, part.get("stroke"), width)
+        canvas.polygon(_points(element, x, y), width=width, **look)
+    elif kind == "polyline":
+        canvas.line(_points(element, x, y), stroke, width)
+    elif kind == "line":
+        ends = [(x + length("x1"), y + length("y1")), (x + length("x2"), y + length("y2"))]
+        canvas.line(ends, stroke, width)
     elif kind == "text":
-        place = ANCHORS[part.get("text-anchor")]
-        shown = (part.text or "").translate(ARROWS)
-        on.text((x, y), shown, fill, font_size=long("font-size"), anchor=place)
-    for inner in part:
-        _draw(on, inner, *((x, y) if kind == "svg" else (x - long("x"), y - long("y"))))
+        text = (element.text or "").translate(ARROWS)
+        anchor = ANCHORS[element.get("text-anchor")]
+        size = length("font-size")
+        canvas.text((inner_x, inner_y), text, element.get("fill"), font_size=size, anchor=anchor)
+    # Only a drawing within a drawing moves the origin.
+    origin = (inner_x, inner_y) if kind == "svg" else (x, y)
+    for inner in element:
+        _draw(canvas, inner, *origin)
+
+
+def _look(element):
+    """Return the colours of a shape, without those that are not drawn."""
+    look = {}
+    is_faint = element.get("fill-opacity")  # a place for clicks
+    if element.get("fill") not in (None, "none") and not is_faint:
+        look["fill"] = element.get("fill")
+    if element.get("stroke") not in (None, "none"):
+        look["outline"] = element.get("stroke")
+    return look
+
+
+def _points(element, x, y):
+    """Return the points of a polygon or polyline, in pixels."""
+    words = element.get("points", "").replace(",", " ").split()
+    numbers = [FINER * float(word) for word in words]
+    return [(x + a, y + b) for a, b in zip(numbers[::2], numbers[1::2])]

@@ -1,16 +1,16 @@
 """Gymnasium: games for one player as environments, and many games side by side as a vector of them.
 
-The import registers ``afterply/Game2048-v0`` (paid by the score made, of which 3,932,156 is 1,
-or with raw_score=True as it is), ``afterply/Cube2-v0`` and ``afterply/Cube3-v0`` (1 for solving
-it, within 50 twists). Observations are int8, the code of each cell one-hot, or with
-``observation="board"`` a plane for each code, of the board's shape. ``info["action_mask"]``, int8
-[actions], says what is legal, and so does ``action_masks()``, also ``call("action_masks")`` of
-``gymnasium.make_vec``. An illegal action changes nothing, is paid nothing, and
-``info["illegal"]`` is True.
+The import registers ``afterply/Game2048-v0`` (the reward is the score that a move makes, divided by
+3,932,156 unless raw_score=True), ``afterply/Cube2-v0`` and ``afterply/Cube3-v0`` (the reward is 1
+for solving the cube, within 50 twists). Observations are int8: the code of each cell one-hot, or
+with ``observation="board"`` a plane for each code, of the board's shape. ``info["action_mask"]``,
+int8 [actions], is 1 for legal actions. Learners that mask actions call ``action_masks()``, or
+``call("action_masks")`` of ``gymnasium.make_vec``. An illegal action changes nothing and has no
+reward, and ``info["illegal"]`` is True.
 
-In :func:`vector` a kernel steps all games, and the caller has one seat in each. Others move at
-random, or as ``opponent(states)`` says: a function of states, int32 [k, size], that returns actions
-[k], such as an agent of this library.
+In :func:`vector` a kernel steps all games, and the caller has one seat in each. The other seats
+move at random, or by ``opponent(states)``: a function of states, int32 [k, size], that returns
+actions [k], such as an agent of this library.
 
 ::
 
@@ -59,10 +59,13 @@ class Environment(gymnasium.Env):
     metadata = {"render_modes": RENDER_MODES, "render_fps": 4}
 
     def __init__(self, game, render_mode=None, observation: str = "flat", **parameters):
-        self.game, self.render_mode = as_game(game, render_mode, parameters), render_mode
+        self.game = as_game(game, render_mode, parameters)
+        self.render_mode = render_mode
         if self.game.players != 1:
-            words = f"{self.game.name} has {self.game.players} players, not one"
-            raise ValueError(f"{words}: take afterply.adapters.pettingzoo")
+            raise ValueError(
+                f"{self.game.name} has {self.game.players} players, not one: take"
+                " afterply.adapters.pettingzoo"
+            )
         self.observe = observer(observation)
         shape = self.observe(self.game, self.game.start()).shape
         self.observation_space = gymnasium.spaces.Box(0, 1, shape, np.int8)
@@ -77,11 +80,14 @@ class Environment(gymnasium.Env):
 
     def step(self, action):
         """Make an action; return what is seen, the reward, over, False, and the info."""
-        before, illegal = self.game.score(self.s)[0], action not in self.game.legal(self.s)
+        score_before = self.game.score(self.s)[0]
+        illegal = action not in self.game.legal(self.s)
         if not illegal:
             self.s = self.game.next(self.s, action, self.rng)
-        reward, over = float(self.game.score(self.s)[0] - before), self.game.over(self.s)
-        return self.observe(self.game, self.s), reward, over, False, self._info(illegal)
+        observation = self.observe(self.game, self.s)
+        reward = float(self.game.score(self.s)[0] - score_before)
+        over = self.game.over(self.s)
+        return observation, reward, over, False, self._info(illegal)
 
     def action_masks(self) -> np.ndarray:
         """Return what is legal, bool [actions], as learners that mask actions ask for it."""
@@ -95,10 +101,14 @@ class Environment(gymnasium.Env):
         return rendered(self.game, self.s, self.render_mode)
 
 
-for _name, (_game, _most) in GAMES.items():
+for _name, (_game, _most_actions) in GAMES.items():
     if _name not in gymnasium.registry:
-        _place, _given = f"{__name__}:Environment", {"game": _game}
-        gymnasium.register(_name, entry_point=_place, kwargs=_given, max_episode_steps=_most)
+        gymnasium.register(
+            _name,
+            entry_point=f"{__name__}:Environment",
+            kwargs={"game": _game},
+            max_episode_steps=_most_actions,
+        )
 
 # ----------------------------------------------------------------------- many games side by side
 NONE = -1
@@ -204,7 +214,9 @@ class Vector(gymnasium.vector.VectorEnv):
     metadata = {"autoreset_mode": gymnasium.vector.AutoresetMode.NEXT_STEP}
 
     def __init__(self, game, n, opponent=None, seat=0, max_steps=0):
-        self.game, self.opponent, self.num_envs = game, opponent, whole("n", n)
+        self.game = game
+        self.opponent = opponent
+        self.num_envs = whole("n", n)
         self.seat = whole("seat", seat, 0, game.players - 1)
         self.max_steps = whole("max_steps", max_steps, 0)
         if opponent is not None and not callable(opponent):
@@ -230,15 +242,18 @@ class Vector(gymnasium.vector.VectorEnv):
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise ValueError(f"{self.num_envs} whole numbers are needed, not {actions!r}")
-        rules, batch, random = self.game.rules, self.batch, self.opponent is None
+        rules = self.game.rules
+        batch = self.batch
+        random = self.opponent is None
         replies = actions.astype(np.int64)
         act(rules, batch, replies, self.seat)
         batch.waits[:] = False
         answer(rules, batch, replies, self.seat, random)
         while batch.waits.any():
             replies[batch.waits] = self.opponent(batch.state[batch.waits])
-            if (wrong := answer(rules, batch, replies, self.seat, random)) != NONE:
+            wrong = answer(rules, batch, replies, self.seat, random)
+            if wrong != NONE:
                 raise ValueError(f"an action of the opponent, {replies[wrong]}, is not legal")
         look(rules, batch, self.seat, self.max_steps)
         info = {"action_mask": batch.mask.copy(), "illegal": batch.illegal.copy()}
-        return (*(a.copy() for a in (batch.seen, batch.reward, batch.over, batch.cut)), info)
+        return (batch.seen.copy(), batch.reward.copy(), batch.over.copy(), batch.cut.copy(), info)

@@ -12,7 +12,7 @@ import functools
 import hashlib
 import re
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -59,43 +59,115 @@ def from_spiel(name: str, max_states: int = MAX_STATES) -> Game:
         theirs = pyspiel.load_game(name)
     except (pyspiel.SpielError, RuntimeError) as error:
         raise ValueError(f"OpenSpiel has no game {name!r}: {error}") from error
-    kind = theirs.get_type()
-    for what, fits in {
-        "simultaneous moves": kind.dynamics == kind.Dynamics.SEQUENTIAL,
-        "chance": kind.chance_mode == kind.ChanceMode.DETERMINISTIC,
-        "hidden information": kind.information == kind.Information.PERFECT_INFORMATION,
-    }.items():
-        if not fits:
-            raise ValueError(f"the game {name!r} has {what}: it can not be made a table of states")
+    obstacle = _obstacle(theirs.get_type())
+    if obstacle:
+        raise ValueError(f"the game {name!r} has {obstacle}: it can not be made a table of states")
     return tabulated(theirs, max_states)
+
+
+def _obstacle(kind) -> str:
+    """Return what keeps games of a kind from being a table of states, or ""."""
+    if kind.dynamics != kind.Dynamics.SEQUENTIAL:
+        return "simultaneous moves"
+    if kind.chance_mode != kind.ChanceMode.DETERMINISTIC:
+        return "chance"
+    if kind.information != kind.Information.PERFECT_INFORMATION:
+        return "hidden information"
+    return ""
+
+
+class _Tables(NamedTuple):
+    """The rules of a game as tables of its states, which are numbered from 0, the start."""
+
+    first: np.ndarray  # int32 [states + 1]: the moves of state k are first[k] .. first[k + 1] - 1
+    moves: np.ndarray  # int32 [edges]: actions
+    targets: np.ndarray  # int32 [edges]: the state after each of the moves
+    players: np.ndarray  # int32 [states]: who is to move
+    ends: np.ndarray  # int8 [states]: whether the game is over
+    scores: np.ndarray  # float64 [states, players]
+    codes: np.ndarray  # int32 [states, cells]
 
 
 def tabulated(theirs, max_states: int = MAX_STATES) -> Game:
     """Make a game of all states of a pyspiel.Game; a state is one number, 0 the start."""
+    states, edges = _reachable(theirs, max_states)
+    tables = _tables(theirs, states, edges)
+    texts = [str(state) for state in states]
+    names = {}
+    for k, action, _ in edges:
+        names[k, action] = states[k].action_to_string(states[k].current_player(), action)
+
+    def render(s):
+        return texts[s[0]]
+
+    def action_name(s, action):
+        return names.get((int(s[0]), int(action)), str(action))
+
+    def fault(s):
+        known = 0 <= s[0] < len(texts)
+        return None if known else f"states are numbered from 0 to {len(texts) - 1}"
+
+    content = b"".join(array.tobytes() for array in tables)
+    game = Game(
+        str(theirs).removesuffix("()"),
+        **{rule.__name__: _not_kept(rule) for rule in _rules(tables)},
+        players=tables.scores.shape[1],
+        actions=theirs.num_distinct_actions(),
+        max_legal=int(np.diff(tables.first).max()),
+        size=1,
+        num_codes=tables.codes.max(axis=0).astype(int) + 1,
+        score_range=(theirs.min_utility(), theirs.max_utility()),
+        version=TABLE + hashlib.sha256(content).hexdigest()[:12],
+        render=render,
+        action_name=action_name,
+        fault=fault,
+    )
+    _compare(game, theirs)
+    return game
+
+
+def _reachable(theirs, max_states) -> tuple:
+    """Return all states that can be reached, and (state, action, next state) by their numbers."""
     start = theirs.new_initial_state()
-    numbers, states, edges = {_look(theirs, start): 0}, [start], []
+    states = [start]
+    number_of = {_look(theirs, start): 0}
+    edges = []
     for k, state in enumerate(states):  # which grows on the way
         for action in state.legal_actions():
             after = state.child(action)
-            number = numbers.setdefault(_look(theirs, after), len(states))
-            if number == len(states):
+            look = _look(theirs, after)
+            if look not in number_of:
+                number_of[look] = len(states)
                 states.append(after)
-            edges.append((k, action, number))
+            edges.append((k, action, number_of[look]))
         if len(states) > max_states:
-            many = f"the game {theirs} has more than {max_states:,} states"
-            raise ValueError(f"{many}: take a smaller board, or raise max_states")
+            raise ValueError(
+                f"the game {theirs} has more than {max_states:,} states: take a smaller board, or"
+                " raise max_states"
+            )
+    return states, edges
+
+
+def _tables(theirs, states, edges) -> _Tables:
+    """Return the tables of all states; edges: of :func:`_reachable`."""
     origins, moves, targets = np.array(edges, np.int32).T.copy()
-    # the moves of state k are first[k] .. first[k + 1] - 1
     first = np.searchsorted(origins, np.arange(len(states) + 1)).astype(np.int32)
-    players = np.array([max(0, state.current_player()) for state in states], np.int32)
-    ends = np.array([state.is_terminal() for state in states], np.int8)
-    scores = np.array([state.returns() for state in states], np.float64)
-    codes, texts = _codes(theirs, states), [str(state) for state in states]
-    num_players, cells, name = scores.shape[1], codes.shape[1], str(theirs).removesuffix("()")
-    names = {
-        (k, action): states[k].action_to_string(states[k].current_player(), action)
-        for k, action, _ in edges
-    }
+    return _Tables(
+        first=first,
+        moves=moves,
+        targets=targets,
+        players=np.array([max(0, state.current_player()) for state in states], np.int32),
+        ends=np.array([state.is_terminal() for state in states], np.int8),
+        scores=np.array([state.returns() for state in states], np.float64),
+        codes=_codes(theirs, states),
+    )
+
+
+def _rules(tables) -> tuple:
+    """Return the rules of a game that look everything up in its tables."""
+    first, moves, targets, players, ends, scores, codes = tables
+    num_players = scores.shape[1]
+    cells = codes.shape[1]
 
     def start(s, rng):
         s[0] = 0
@@ -127,76 +199,83 @@ def tabulated(theirs, max_states: int = MAX_STATES) -> Game:
         for c in range(cells):
             out[c] = codes[s[0], c]
 
-    def fault(s):
-        known = 0 <= s[0] < len(texts)
-        return None if known else f"states are numbered from 0 to {len(texts) - 1}"
-
-    rules = (start, legal, play, player, over, score, board)
-    tables = (first, moves, targets, players, ends, scores, codes)
-    content = b"".join(array.tobytes() for array in tables)
-    made = Game(
-        name,
-        **{rule.__name__: _not_kept(rule) for rule in rules},
-        players=num_players,
-        actions=theirs.num_distinct_actions(),
-        max_legal=int(np.diff(first).max()),
-        size=1,
-        num_codes=codes.max(axis=0).astype(int) + 1,
-        score_range=(theirs.min_utility(), theirs.max_utility()),
-        version=TABLE + hashlib.sha256(content).hexdigest()[:12],
-        render=lambda s: texts[s[0]],
-        action_name=lambda s, action: names.get((int(s[0]), int(action)), str(action)),
-        fault=fault,
-    )
-    _compare(made, theirs)
-    return made
+    return start, legal, play, player, over, score, board
 
 
 def _look(theirs, state) -> tuple:
-    seen = b""
+    """Return all that a state shows, by which it is told from others."""
+    observation_bytes = b""
     if theirs.get_type().provides_observation_tensor:
-        seen = np.asarray(state.observation_tensor(0), np.float32).tobytes()
-    shown = (state.current_player(), tuple(state.returns()), str(state), seen)
-    return (*shown, tuple(state.legal_actions()))
+        observation_bytes = np.asarray(state.observation_tensor(0), np.float32).tobytes()
+    return (
+        state.current_player(),
+        tuple(state.returns()),
+        str(state),
+        observation_bytes,
+        tuple(state.legal_actions()),
+    )
 
 
 def _codes(theirs, states) -> np.ndarray:
-    """Return the codes of the cells of all states, int32 [n, cells], if they ever change."""
-    # a cell is a place if one plane is set on each, else an entry coded by the rank of its value
-    only_number = np.arange(len(states), dtype=np.int32)[:, None]
+    """Return the codes of those cells that ever change, int32 [states, cells].
+
+    If one plane is set on each place of the observations, the cells are these places. Else they are
+    the entries of the observations, coded by the ranks of their values. If nothing changes, the
+    only cell is the number of the state.
+    """
+    numbers = np.arange(len(states), dtype=np.int32)[:, None]
     if not theirs.get_type().provides_observation_tensor:
-        return only_number
-    seen = np.array([state.observation_tensor(0) for state in states], np.float32)
+        return numbers
+    observations = np.array([state.observation_tensor(0) for state in states], np.float32)
     shape = theirs.observation_tensor_shape()
-    planes = seen.reshape(len(states), shape[0], -1)
-    if len(shape) > 1 and ((planes == 0) | (planes == 1)).all() and (planes.sum(axis=1) == 1).all():
+    planes = observations.reshape(len(states), shape[0], -1)
+    if len(shape) > 1 and _has_one_plane_each(planes):
         codes = planes.argmax(axis=1)
     else:
-        codes = np.stack([np.unique(entry, return_inverse=True)[1] for entry in seen.T], axis=1)
-    changing = codes.max(axis=0) > 0
-    return np.ascontiguousarray(codes[:, changing], np.int32) if changing.any() else only_number
+        ranks = [np.unique(entry, return_inverse=True)[1] for entry in observations.T]
+        codes = np.stack(ranks, axis=1)
+    is_changing = codes.max(axis=0) > 0
+    if not is_changing.any():
+        return numbers
+    return np.ascontiguousarray(codes[:, is_changing], np.int32)
+
+
+def _has_one_plane_each(planes) -> bool:
+    """Return whether on every place of all states one plane is 1 and the others are 0."""
+    is_binary = ((planes == 0) | (planes == 1)).all()
+    return is_binary and (planes.sum(axis=1) == 1).all()
 
 
 def _not_kept(rule):
-    # not on disk: machine code of large tables holds an address
+    """Return a rule whose machine code stays in memory: that of large tables holds an address."""
     code = rule.__code__.replace(co_filename="<table of states>")
     return FunctionType(code, rule.__globals__, rule.__name__, None, rule.__closure__)
 
 
 def _compare(game, theirs) -> None:
-    random = np.random.default_rng(0)
+    """Raise ValueError if a game of tables differs from the original in random games."""
+    rng = np.random.default_rng(0)
     for _ in range(COMPARED):
-        s, state, over = game.start(), theirs.new_initial_state(), False
-        while not over:
-            over, legal = state.is_terminal(), sorted(state.legal_actions())
-            same = over == game.over(s) and np.array_equal(state.returns(), game.score(s))
-            if not same or legal != sorted(game.legal(s).tolist()):
-                words = f"what {game.name} shows does not determine how it goes on"
-                raise ValueError(f"{words}: after {state.history()} a table of it is wrong")
-            if not over:
-                action = int(random.choice(legal))
-                s = game.play(s, action)
-                state.apply_action(action)
+        s = game.start()
+        state = theirs.new_initial_state()
+        _require_same(game, s, state)
+        while not state.is_terminal():
+            action = int(rng.choice(sorted(state.legal_actions())))
+            s = game.play(s, action)
+            state.apply_action(action)
+            _require_same(game, s, state)
+
+
+def _require_same(game, s, state) -> None:
+    """Raise ValueError unless end, scores and legal actions of a state are the same in both."""
+    same_end = state.is_terminal() == game.over(s)
+    same_scores = np.array_equal(state.returns(), game.score(s))
+    same_actions = sorted(state.legal_actions()) == sorted(game.legal(s).tolist())
+    if not (same_end and same_scores and same_actions):
+        raise ValueError(
+            f"what {game.name} shows does not determine how it goes on: after {state.history()} a"
+            " table of it is wrong"
+        )
 
 
 def to_spiel(game, max_game_length: int = MAX_PLIES):
@@ -213,46 +292,81 @@ def to_spiel(game, max_game_length: int = MAX_PLIES):
     [0, 1, 2, 3, 4, 5, 6, 7, 8]
     """
     check_game(game, "OpenSpiel")
-    if any((game.start(seed) != game.start()).any() for seed in range(START_SEEDS)):
-        raise ValueError(f"{game.name} begins at random: OpenSpiel's games begin at one state")
+    _require_one_start(game)
     if not game.deterministic:
-        game.outcomes(game.play(game.start(), game.legal(game.start())[0]))  # or ValueError
-    given = game.spec["params"] if game.spec else {"": content_hash(game._arguments)}
-    given = given | {"plies": whole("max_game_length", max_game_length)}
-    words = [f"{key}_{value}" for key, value in given.items()]
-    name = re.sub(r"\W+", "_", "_".join(["afterply", game.name, *words]))
+        _require_listed_chance(game)
+    name = _name_in_spiel(game, whole("max_game_length", max_game_length))
     if name not in SHARED:
-        kind, (low, high) = pyspiel.GameType, game.score_range
-        zero_sum, chance = game.players == 2 and not not_opposite(game), kind.ChanceMode
-        what = kind(
-            short_name=name,
-            long_name=repr(game),
-            dynamics=kind.Dynamics.SEQUENTIAL,
-            chance_mode=chance.DETERMINISTIC if game.deterministic else chance.EXPLICIT_STOCHASTIC,
-            information=kind.Information.PERFECT_INFORMATION,
-            utility=kind.Utility.ZERO_SUM if zero_sum else kind.Utility.GENERAL_SUM,
-            reward_model=kind.RewardModel.TERMINAL,
-            max_num_players=game.players,
-            min_num_players=game.players,
-            provides_information_state_string=True,
-            provides_information_state_tensor=False,
-            provides_observation_string=True,
-            provides_observation_tensor=True,
-            parameter_specification={},
-        )
-        info = pyspiel.GameInfo(
-            num_distinct_actions=game.actions,
-            max_chance_outcomes=0 if game.deterministic else MAX_OUTCOMES,
-            num_players=game.players,
-            min_utility=low,
-            max_utility=high,
-            utility_sum=0.0 if zero_sum else None,
-            max_game_length=max_game_length,
-        )
         SHARED[name] = game
-        # OpenSpiel drops what it has registered after Python has ended: a class survives that
-        pyspiel.register_game(what, type(name, (_SpielGame,), {"kind": what, "info": info}))
+        _register(name, game, max_game_length)
     return pyspiel.load_game(name)
+
+
+def _require_one_start(game) -> None:
+    start = game.start()
+    if any((game.start(seed) != start).any() for seed in range(START_SEEDS)):
+        raise ValueError(f"{game.name} begins at random: OpenSpiel's games begin at one state")
+
+
+def _require_listed_chance(game) -> None:
+    """Raise ValueError unless the rules list what chance may do after a move."""
+    start = game.start()
+    game.outcomes(game.play(start, game.legal(start)[0]))
+
+
+def _name_in_spiel(game, max_game_length) -> str:
+    """Return a name of letters, digits and underscores that tells a game and its settings."""
+    settings = game.spec["params"] if game.spec else {"": content_hash(game._arguments)}
+    words = ["afterply", game.name]
+    for key, value in (settings | {"plies": max_game_length}).items():
+        words.append(f"{key}_{value}")
+    return re.sub(r"\W+", "_", "_".join(words))
+
+
+def _register(name, game, max_game_length) -> None:
+    """Register a game in OpenSpiel under a name."""
+    kind = pyspiel.GameType
+    if game.deterministic:
+        chance_mode = kind.ChanceMode.DETERMINISTIC
+        max_outcomes = 0
+    else:
+        chance_mode = kind.ChanceMode.EXPLICIT_STOCHASTIC
+        max_outcomes = MAX_OUTCOMES
+    if game.players == 2 and not not_opposite(game):
+        utility = kind.Utility.ZERO_SUM
+        utility_sum = 0.0
+    else:
+        utility = kind.Utility.GENERAL_SUM
+        utility_sum = None
+    low, high = game.score_range
+    game_type = kind(
+        short_name=name,
+        long_name=repr(game),
+        dynamics=kind.Dynamics.SEQUENTIAL,
+        chance_mode=chance_mode,
+        information=kind.Information.PERFECT_INFORMATION,
+        utility=utility,
+        reward_model=kind.RewardModel.TERMINAL,
+        max_num_players=game.players,
+        min_num_players=game.players,
+        provides_information_state_string=True,
+        provides_information_state_tensor=False,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification={},
+    )
+    info = pyspiel.GameInfo(
+        num_distinct_actions=game.actions,
+        max_chance_outcomes=max_outcomes,
+        num_players=game.players,
+        min_utility=low,
+        max_utility=high,
+        utility_sum=utility_sum,
+        max_game_length=max_game_length,
+    )
+    # OpenSpiel drops what it has registered after Python has ended: a class survives that
+    game_class = type(name, (_SpielGame,), {"kind": game_type, "info": info})
+    pyspiel.register_game(game_type, game_class)
 
 
 class _SpielGame(pyspiel.Game):
@@ -281,9 +395,12 @@ class _SpielState(pyspiel.State):
     def __init__(self, game):
         super().__init__(game)
         self.name = game.get_type().short_name
-        self.s, self.chance = self.game.start(), False
+        self.s = self.game.start()
+        self.chance = False
 
-    game = property(lambda self: SHARED[self.name])
+    @property
+    def game(self):
+        return SHARED[self.name]
 
     def __reduce__(self):
         return _state_after, (self.game, self.get_game().max_game_length(), self.history())
@@ -304,23 +421,28 @@ class _SpielState(pyspiel.State):
 
     def _apply_action(self, action):
         if self.chance:
-            self.s, self.chance = self.game.outcomes(self.s)[action][0], False
+            self.s, _ = self.game.outcomes(self.s)[action]
+            self.chance = False
         else:
-            self.s, self.chance = self.game.play(self.s, action), not self.game.deterministic
+            self.s = self.game.play(self.s, action)
+            self.chance = not self.game.deterministic
 
     def _action_to_string(self, player, action):
-        chance = player == pyspiel.PlayerId.CHANCE
-        return f"outcome {action}" if chance else self.game.action_name(self.s, action)
+        if player == pyspiel.PlayerId.CHANCE:
+            return f"outcome {action}"
+        return self.game.action_name(self.s, action)
 
     def is_terminal(self):
         return not self.chance and self.game.over(self.s)
 
     def returns(self):
-        over = self.is_terminal()
-        return self.game.score(self.s).tolist() if over else [0.0] * self.game.players
+        if not self.is_terminal():
+            return [0.0] * self.game.players
+        return self.game.score(self.s).tolist()
 
     def __str__(self):
-        return self.game.render(self.s) + "\n(chance)" * self.chance
+        text = self.game.render(self.s)
+        return f"{text}\n(chance)" if self.chance else text
 
 
 def _state_after(game, max_game_length, history):
@@ -359,7 +481,8 @@ class Bot:
     def __init__(self, make, name: str = "OpenSpiel bot"):
         if not callable(make):
             raise TypeError(f"a function (game, seat, seed) -> pyspiel.Bot is needed, not {make!r}")
-        self.make, self.name = make, name
+        self.make = make
+        self.name = name
 
     def __getstate__(self):
         return {"make": self.make, "name": self.name}
@@ -372,7 +495,9 @@ class Bot:
                 raise ValueError(f"{self.name} plays a game of OpenSpiel's, not {game!r}")
             name = SAME[name]
         theirs = pyspiel.load_game(name)
-        self.game, self.seat, self.state = game, seat, theirs.new_initial_state()
+        self.game = game
+        self.seat = seat
+        self.state = theirs.new_initial_state()
         self.bot = self.make(theirs, seat, int(seed) % 2**31)
         for action in actions_from_start:
             self.observe(action, None)
@@ -380,8 +505,10 @@ class Bot:
     def choose(self, state) -> int:
         """Return the bot's action."""
         if sorted(self.game.choices(state).tolist()) != self.state.legal_actions():
-            words = f"{self.name} knows a position by its moves from the default start"
-            raise ValueError(f"{words}: give them, (state, actions)")
+            raise ValueError(
+                f"{self.name} knows a position by its moves from the default start: give them,"
+                " (state, actions)"
+            )
         return int(self.bot.step(self.state))
 
     def observe(self, action, state):

@@ -1,9 +1,10 @@
 """Any game of the library as an environment of PettingZoo: agents that move one after the other.
 
-Agents are ``player_0``, ``player_1`` ... by seat. An observation has "observation", int8: the code
-of each cell, one-hot, and the seat of who looks, or with ``observation="board"`` planes of these
-with the board's shape; and "action_mask", int8 [actions]. Rewards are
-what the scores have grown by. An illegal action ends the game: who made it gets the least score.
+Agents are ``player_0``, ``player_1`` ... by seat. An observation is a dictionary. "observation",
+int8, is the code of each cell and the observer's seat, both one-hot, or with
+``observation="board"`` planes of these with the board's shape. "action_mask" is int8 [actions].
+Rewards are the increases of the scores. An illegal action ends the game, and its player gets the
+least score.
 """
 
 from typing import TYPE_CHECKING
@@ -31,9 +32,10 @@ def env(game, render_mode: str | None = None, observation: str = "flat", **param
     ``render()`` returns the board as text, with "rgb_array" as pixels, uint8 [height, width, 3].
     The `observation` is "flat" or has the shape of the "board".
     """
-    made = Environment(as_game(game, render_mode, parameters), render_mode, observation)
-    made = wrappers.TerminateIllegalWrapper(made, illegal_reward=made.game.score_range[0])
-    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(made))
+    environment = Environment(as_game(game, render_mode, parameters), render_mode, observation)
+    least_score = environment.game.score_range[0]
+    wrapped = wrappers.TerminateIllegalWrapper(environment, illegal_reward=least_score)
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
 
 
 class Environment(pettingzoo.AECEnv):
@@ -44,17 +46,28 @@ class Environment(pettingzoo.AECEnv):
 
     def __init__(self, game, render_mode: str | None = None, observation: str = "flat"):
         super().__init__()
-        self.game, self.render_mode, self.agents, self.rng = game, render_mode, [], None
-        name = f"afterply_{game.name}_v0"
-        self.metadata = {"name": name, "render_modes": RENDER_MODES, "is_parallelizable": False}
+        self.game = game
+        self.render_mode = render_mode
+        self.agents = []
+        self.rng = None
+        self.metadata = {
+            "name": f"afterply_{game.name}_v0",
+            "render_modes": RENDER_MODES,
+            "is_parallelizable": False,
+        }
         self.possible_agents = [f"player_{seat}" for seat in range(game.players)]
         self.cells = observer(observation)
-        *place, length = self.cells(game, game.start()).shape
-        shapes = {"observation": (*place, length + game.players), "action_mask": (game.actions,)}
-        seen = spaces.Dict({name: spaces.Box(0, 1, n, np.int8) for name, n in shapes.items()})
-        self.observation_spaces = dict.fromkeys(self.possible_agents, seen)
-        action = spaces.Discrete(game.actions)
-        self.action_spaces = dict.fromkeys(self.possible_agents, action)
+        *board_shape, num_planes = self.cells(game, game.start()).shape
+        shape = (*board_shape, num_planes + game.players)
+        observation_space = spaces.Dict(
+            {
+                "observation": spaces.Box(0, 1, shape, np.int8),
+                "action_mask": spaces.Box(0, 1, (game.actions,), np.int8),
+            }
+        )
+        self.observation_spaces = dict.fromkeys(self.possible_agents, observation_space)
+        action_space = spaces.Discrete(game.actions)
+        self.action_spaces = dict.fromkeys(self.possible_agents, action_space)
 
     def observation_space(self, agent):
         """Return the space of what an agent observes."""
@@ -67,7 +80,8 @@ class Environment(pettingzoo.AECEnv):
     def reset(self, seed: int | None = None, options: dict | None = None) -> None:
         """Begin a game; a `seed` starts the generator of all chance anew."""
         if seed is not None or self.rng is None:
-            self.rng = new_rng(np.random.SeedSequence().entropy if seed is None else seed)
+            entropy = np.random.SeedSequence().entropy if seed is None else seed
+            self.rng = new_rng(entropy)
         self.s = self.game.start(int(random_bits(self.rng)))
         self.score = self.game.score(self.s)
         self.agents = list(self.possible_agents)
@@ -82,7 +96,9 @@ class Environment(pettingzoo.AECEnv):
     def observe(self, agent) -> dict:
         """Return what an agent sees; the mask is empty for those who are not to move."""
         seat = np.array([agent == other for other in self.possible_agents], np.int8)
-        mask = action_mask(self.game, self.s) * np.int8(agent == self.agent_selection)
+        mask = action_mask(self.game, self.s)
+        if agent != self.agent_selection:
+            mask[:] = 0
         return {"observation": with_planes(self.state(), seat), "action_mask": mask}
 
     def step(self, action) -> None:
@@ -92,14 +108,16 @@ class Environment(pettingzoo.AECEnv):
             self._was_dead_step(action)
             return
         self.s = self.game.next(self.s, action, self.rng)
-        before, self.score = self.score, self.game.score(self.s)
+        score_before = self.score
+        self.score = self.game.score(self.s)
         self._cumulative_rewards[agent] = 0.0
-        self.rewards = dict(zip(self.possible_agents, (self.score - before).tolist()))
-        following = self.game.player(self.s)
+        rewards = self.score - score_before
+        self.rewards = dict(zip(self.possible_agents, rewards.tolist()))
+        next_seat = self.game.player(self.s)
         if self.game.over(self.s):
             self.terminations = dict.fromkeys(self.agents, True)
-            following = (self.possible_agents.index(agent) + 1) % self.game.players
-        self.agent_selection = self.possible_agents[following]
+            next_seat = (self.possible_agents.index(agent) + 1) % self.game.players
+        self.agent_selection = self.possible_agents[next_seat]
         self._accumulate_rewards()
 
     def state(self) -> np.ndarray:

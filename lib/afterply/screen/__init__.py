@@ -1,4 +1,4 @@
-"""Games on the screen: a board played by clicks, a page, a game step by step; games as text."""
+"""Games on the screen: a board played by clicks, a page, a game step by step."""
 
 from .page import learn_page, page
 from .play import play

@@ -12,8 +12,10 @@ from ..games.rules import LETTERS, MARKS
 from ..kernel.random import new_rng, seed_from
 from ..players.basic import duplicate, wrap
 
-YOU, THEM, OVER = "you", "them", "over"
-# who the players are, by game, in pictures, and where pieces are letters; others have numbers
+YOU = "you"
+THEM = "them"
+OVER = "over"
+# What the players are called in pictures; those of other games have numbers.
 SIDES = {
     **dict.fromkeys(("connect4", "dots", "race"), tuple(boards.COLOURS)),
     "hex": ("black (left to right)", "blue (top to bottom)"),
@@ -22,6 +24,7 @@ SIDES = {
     **dict.fromkeys(("checkers", "giveaway"), ("white", "black")),
     **dict.fromkeys(("morris", "othello"), ("black", "white")),
 }
+# What they are called where pieces are letters, if that differs.
 TYPED_SIDES = {
     "hex": ("x (left to right)", "o (top to bottom)"),
     **dict.fromkeys(("checkers", "giveaway"), ("w", "b")),
@@ -32,7 +35,13 @@ TYPED_SIDES = {
 def sides(game) -> tuple:
     """Return what the players of a game are called in pictures."""
     numbers = tuple(f"player {k + 1}" for k in range(game.players))
-    return SIDES.get(game.spec and game.spec["name"], numbers)[: game.players]
+    names = SIDES.get(_name_in_package(game), numbers)
+    return names[: game.players]
+
+
+def _name_in_package(game):
+    """Return the name of a game of the package, or None for one of one's own making."""
+    return game.spec["name"] if game.spec else None
 
 
 class Table:
@@ -43,44 +52,62 @@ class Table:
     """
 
     def __init__(self, game, opponents=(), seat: int = 0, seed: int = 0, adviser=None):
-        self.game, self.seed = check_game(game, "a table"), seed_number(seed)
-        self.seat, self.round = whole("seat", seat, 0, game.players - 1), 0
+        self.game = check_game(game, "a table")
+        self.seed = seed_number(seed)
+        self.seat = whole("seat", seat, 0, game.players - 1)
+        self.round = 0
         self.names = sides(game)
-        self.typed_names = TYPED_SIDES.get(game.spec and game.spec["name"], self.names)
-        self._lock, self._given = threading.RLock(), adviser
+        self.typed_names = TYPED_SIDES.get(_name_in_package(game), self.names)
+        self._lock = threading.RLock()
+        self._adviser_of_caller = adviser
         self.seat_opponents(opponents)
 
     def seat_opponents(self, opponents) -> None:
         """Take other opponents and begin a new game."""
         self.opponents = []
         for player in map(wrap, opponents):
-            again = any(player is other for other in self.opponents)
-            self.opponents.append(duplicate(player) if again else player)
-        needed, given = self.game.players - 1, len(self.opponents)
-        if given != needed:
-            raise ValueError(f"{self.game.name} needs {needed} opponents, not {given}")
-        asked = self.opponents if self._given is None else [wrap(self._given)]
-        able = [player for player in asked if callable(getattr(player, "values", None))]
-        # a copy, so that asking for advice does not touch what the opponent remembers
-        self.adviser = duplicate(able[0]) if able else None
+            # A player keeps what it remembers of a match: one for two seats is two players.
+            is_seated = any(player is other for other in self.opponents)
+            self.opponents.append(duplicate(player) if is_seated else player)
+        needed = self.game.players - 1
+        if len(self.opponents) != needed:
+            raise ValueError(
+                f"{self.game.name} needs {needed} opponents, not {len(self.opponents)}"
+            )
+        self.adviser = self._first_adviser()
         self.new(self.seat)
+
+    def _first_adviser(self):
+        """Return a copy of the caller's adviser, or of the first opponent with values, or None."""
+        candidates = self.opponents
+        if self._adviser_of_caller is not None:
+            candidates = [wrap(self._adviser_of_caller)]
+        for player in candidates:
+            if callable(getattr(player, "values", None)):
+                # A copy, so that asking for advice does not touch what the opponent remembers.
+                return duplicate(player)
+        return None
 
     def new(self, seat: int) -> None:
         """Begin a new game in a seat."""
         with self._lock:
-            self.seat, self.round = seat, self.round + 1
-            n, start = self.game.players, self.game.start(seed_from(self.seed, self.round))
-            self.players = {(seat + 1 + k) % n: p for k, p in enumerate(self.opponents)}
-            self.states, self.actions = [start], []
+            self.seat = seat
+            self.round += 1
+            self.players = {}
+            for k, player in enumerate(self.opponents):
+                self.players[(seat + 1 + k) % self.game.players] = player
+            self.states = [self.game.start(seed_from(self.seed, self.round))]
+            self.actions = []
             self._begin_match()
 
     def _begin_match(self):
+        """Let all players follow the present game from its start."""
         for seat, player in self.players.items():
-            own = seed_from(self.seed, self.round, seat)
-            player.new_match(self.game, self.actions[:], seat, own)
+            seed = seed_from(self.seed, self.round, seat)
+            player.new_match(self.game, self.actions[:], seat, seed)
         if self.adviser is not None:
-            own = seed_from(self.seed, self.round, "adviser")
-            self.adviser.new_match(self.game, self.actions[:], self.seat, own)
+            seed = seed_from(self.seed, self.round, "adviser")
+            self.adviser.new_match(self.game, self.actions[:], self.seat, seed)
 
     @property
     def state(self) -> np.ndarray:
@@ -112,12 +139,17 @@ class Table:
     def undo(self) -> bool:
         """Take back the person's last move and what came after; return whether there was one."""
         with self._lock:
-            if own := self._own_plies():
-                del self.states[own[-1] + 1 :], self.actions[own[-1] :]
-                self._begin_match()
-            return bool(own)
+            plies = self._plies_of_person()
+            if not plies:
+                return False
+            last = plies[-1]
+            del self.states[last + 1 :]
+            del self.actions[last:]
+            self._begin_match()
+            return True
 
-    def _own_plies(self):
+    def _plies_of_person(self):
+        """Return the numbers of the plies at which the person moved."""
         return [k for k, s in enumerate(self.states[:-1]) if self.game.player(s) == self.seat]
 
     def values(self) -> dict[int, float] | None:
@@ -125,69 +157,107 @@ class Table:
         if self.adviser is None or self.game.over(self.state):
             return None
         legal = self.game.legal(self.state).tolist()
-        return dict(zip(legal, map(float, self.adviser.values(self.state.copy()))))
+        values = self.adviser.values(self.state.copy())
+        return dict(zip(legal, map(float, values)))
 
     def told(self) -> str:
         """Return in words what the others have played since the person's last move."""
-        after = (self._own_plies() or [-1])[-1] + 1
-        moves = zip(self.states[after:], self.actions[after:])
-        return "; ".join(f"{self._name(s)} plays {self.game.action_name(s, a)}" for s, a in moves)
+        plies = self._plies_of_person()
+        first = plies[-1] + 1 if plies else 0
+        texts = []
+        for state, action in zip(self.states[first:], self.actions[first:]):
+            texts.append(f"{self._name(state)} plays {self.game.action_name(state, action)}")
+        return "; ".join(texts)
 
     def _name(self, state):
-        return getattr(self.players.get(self.game.player(state)), "name", "the opponent")
+        """Return the name of the player to move."""
+        player = self.players.get(self.game.player(state))
+        return getattr(player, "name", "the opponent")
 
     def status(self, typed=False) -> str:
         """Return whose turn it is, or how the game ended; sides as in pictures, or as `typed`."""
         names = self.typed_names if typed else self.names
-        alone, you = self.game.players == 1, names[self.seat]
+        alone = self.game.players == 1
         if self.turn == YOU:
-            return "Your move." if alone else f"Your move: you are {you}."
+            return "Your move." if alone else f"Your move: you are {names[self.seat]}."
         if self.turn == THEM:
             mover = names[self.game.player(self.state)]
             return f"{self._name(self.state)} ({mover}) is thinking ..."
         scores = self.game.score(self.state)
         if alone:
-            _, each, unit = self.game.progress
-            shown = f"{round(each * scores[0], 1):,}".removesuffix(".0")
-            return f"The game is over: {shown}{unit}."
+            _, points, unit = self.game.progress  # `points` are a score of 1
+            number = f"{round(points * scores[0], 1):,}".removesuffix(".0")
+            return f"The game is over: {number}{unit}."
         best = np.flatnonzero(scores == scores.max()).tolist()
         if len(best) == len(scores):
             return "The game is over: a draw."
         winners = " and ".join(names[seat] for seat in best)
-        yours = f"you {'win' if self.seat in best else 'lose'} as {you}"
-        return f"The game is over: best is {winners}; {yours}."
+        outcome = "win" if self.seat in best else "lose"
+        return f"The game is over: best is {winners}; you {outcome} as {names[self.seat]}."
 
     def __repr__(self):
-        told = self.told() and f"{self.told()}. "
-        return f"{text_board(self.game, self.state)}\n{told}{self.status(typed=True)}"
+        moves_of_others = self.told()
+        status = self.status(typed=True)
+        if moves_of_others:
+            status = f"{moves_of_others}. {status}"
+        return f"{text_board(self.game, self.state)}\n{status}"
 
     def _repr_svg_(self):
-        how = ["run this cell in Jupyter to play by clicks"]
-        return str(boards.replay(self.game, [self.state], captions=how))
+        hint = "run this cell in Jupyter to play by clicks"
+        return str(boards.replay(self.game, [self.state], captions=[hint]))
 
 
 def text_board(game, state) -> str:
     """Return a state as text, with coordinates where moves have their names from them."""
-    lines, start = game.render(state).split("\n"), game.start()
-    if game.name == "kalah":  # the houses of the upper row are counted from the right
-        letters = "    " + "  ".join(LETTERS[: game.actions])
-        return "\n".join([letters[:4] + letters[:3:-1], *lines, letters.upper()])
-    if game.layout.ndim != 2:
-        return "\n".join(lines)
-    rows, columns = game.layout.shape
-    moves = {game.action_name(start, a): game.places(start, a) for a in game.legal(start)}
-    for numbers in (range(1, rows + 1), range(rows, 0, -1)):
-        cells = {
-            f"{letter}{number}": [cell]
-            for number, row in zip(numbers, game.layout)
-            for letter, cell in zip(LETTERS, row)
-        }
-        if moves.items() <= cells.items():
-            lines[:rows] = [f"{n:2} {line}" for n, line in zip(numbers, lines)]
-            lines.insert(0 if numbers[0] == 1 else rows, "   " + " ".join(LETTERS[:columns]))
-            return "\n".join(lines)
-    numbered = {name: [str(place + 1) for place in places] for name, places in moves.items()}
-    if all(numbered[n] and re.findall(r"\d+", n) == numbered[n] for n in moves):
-        squares = [[f"{cell + 1:2}" if cell >= 0 else " ." for cell in row] for row in game.layout]
-        lines[:rows] = [f"{line:20}{' '.join(row)}" for line, row in zip(lines, squares)]
+    lines = game.render(state).split("\n")
+    if game.name == "kalah":
+        return "\n".join(_with_houses(game, lines))
+    if game.layout.ndim == 2:
+        rows, columns = game.layout.shape
+        start = game.start()
+        moves = {}  # name -> places, of all first moves
+        for action in game.legal(start):
+            moves[game.action_name(start, action)] = game.places(start, action)
+        letters = "   " + " ".join(LETTERS[:columns])
+        counted_down = range(1, rows + 1)
+        counted_up = range(rows, 0, -1)
+        if moves.items() <= _cells_by_name(game, counted_down).items():
+            numbered = [f"{n:2} {line}" for n, line in zip(counted_down, lines)]
+            lines = [letters, *numbered, *lines[rows:]]
+        elif moves.items() <= _cells_by_name(game, counted_up).items():
+            numbered = [f"{n:2} {line}" for n, line in zip(counted_up, lines)]
+            lines = [*numbered, letters, *lines[rows:]]
+        elif all(_names_squares(name, places) for name, places in moves.items()):
+            lines[:rows] = _with_squares(game, lines)
     return "\n".join(lines)
+
+
+def _with_houses(game, lines):
+    """Return the rows of Kalah between the letters of its houses: the upper from the right."""
+    letters = "    " + "  ".join(LETTERS[: game.actions])
+    from_right = letters[:3:-1]
+    return [letters[:4] + from_right, *lines, letters.upper()]
+
+
+def _cells_by_name(game, numbers):
+    """Return name -> [cell] of a board with lettered columns; `numbers` are those of its rows."""
+    cells = {}
+    for number, row in zip(numbers, game.layout):
+        for letter, cell in zip(LETTERS, row):
+            cells[f"{letter}{number}"] = [cell]
+    return cells
+
+
+def _names_squares(name, places):
+    """Return whether a name of a move is made of the numbers of its places, from 1."""
+    numbers = [str(place + 1) for place in places]
+    return bool(numbers) and re.findall(r"\d+", name) == numbers
+
+
+def _with_squares(game, lines):
+    """Return the rows of a board with the numbers of their squares beside them."""
+    rows = []
+    for line, cells in zip(lines, game.layout):
+        squares = [f"{cell + 1:2}" if cell >= 0 else " ." for cell in cells]
+        rows.append(f"{line:20}{' '.join(squares)}")
+    return rows

@@ -36,11 +36,20 @@ from .game_table import sides
 from .widget import ARROWS, HERE
 
 RANDOM_GAMES = "The agent is a search that values positions by random games."
-SEARCHES = 100, 1000, 10_000  # iterations to choose from
-FEW = 8  # starts by which it is seen whether they are random
+SEARCHES = (100, 1000, 10_000)  # iterations to choose from
+NUM_STARTS = 8  # starts of a game that are compared to see whether they are random
 MOST_SLOTS = 64  # for each node: a tree in a page does not grow, but few positions have more moves
-LAMBDAS, SEEDS = (0.0, 0.3, 0.5, 0.7, 0.9), 100  # to choose from
-MATCHES, ALONE = 198, 20  # for a point of the curve: for two or three seats, for one
+LAMBDAS = (0.0, 0.3, 0.5, 0.7, 0.9)  # to choose from
+NUM_SEEDS = 100  # to choose from
+MATCHES = 198  # for a point of the curve, of games for two or three
+MATCHES_ALONE = 20  # of games for one
+ARRAY_TYPES = {  # of JavaScript
+    "int32": "Int32Array",
+    "int64": "BigInt64Array",
+    "uint64": "BigUint64Array",
+    "float32": "Float32Array",
+    "float64": "Float64Array",
+}
 SMALLER = {"game2048": {"tuples": "2048-5x4"}}  # networks for which a page has room
 ABOUT = """The agent knows nothing but the rules and learns by playing with itself, in this page.
 Press Learn, watch the curve, and play at any moment."""
@@ -81,46 +90,80 @@ def kernels(game, net=None, *, more=(), read=()) -> Kernels:
         "cells": np.zeros(game.cells, np.int32),
         "worth": np.zeros(game.max_legal),
     }
-    state, moves, dice, reward, cells, worth = arrays.values()
-    made = {
+    functions = _calls_of_game(arrays)
+    weights = np.zeros(0, np.float32)
+    if net is not None:
+        functions["look"] = _look_of(game, net, arrays)
+    if isinstance(net, ntuple.Network):
+        weights = net.arrays.weights
+    search = _search(game, net)
+    if search is not None:
+        functions |= _calls_of_search(game, search, arrays)
+    functions |= dict(more)
+    arrays |= dict(read)
+    program = Program(game.rules, game._compiled)
+    arguments_of = {}
+    for entry, (function, *arguments) in functions.items():
+        arguments_of[entry] = tuple(arguments)
+        program.add(entry, function, arguments_of[entry])
+    memory = Memory(arguments_of, [weights, *arrays.values()])
+    return Kernels(program.module(), memory, arrays, weights, search)
+
+
+def _calls_of_game(arrays) -> dict:
+    """Return the calls of a game's rules: name -> function and arguments."""
+    state = arrays["state"]
+    dice = arrays["dice"]
+    return {
         "start": (calls.call_start, state, dice),
-        "legal": (calls.call_legal, state, moves),
+        "legal": (calls.call_legal, state, arrays["moves"]),
         "play": (calls.call_play, state, FREE),
         "chance": (calls.call_chance, state, dice),
         "player": (calls.call_player, state),
         "over": (calls.call_over, state),
-        "score": (calls.call_score, state, reward),
-        "board": (calls.call_board, state, cells),
+        "score": (calls.call_score, state, arrays["reward"]),
+        "board": (calls.call_board, state, arrays["cells"]),
     }
-    weights = np.zeros(0, np.float32)
+
+
+def _look_of(game, net, arrays) -> tuple:
+    """Return the call that writes what a network or a table says of all legal moves."""
+    state = arrays["state"]
+    moves = arrays["moves"]
+    worth = arrays["worth"]
     if isinstance(net, ntuple.Network):
-        weights = net.arrays.weights
         work = tuple(map(np.zeros_like, net._work))
-        look = lookup.read_action_values, net.arrays, state, moves, FREE, 1.0
-        made["look"] = *look, work, worth
-    elif isinstance(net, table.QTable):
-        look = look_in_table, net.table, net.owner, state, np.zeros(2, np.uint64)
-        made["look"] = *look, moves, FREE, np.zeros(game.actions), worth
-    elif net is not None:
-        raise ValueError(f"a page plays n-tuple networks and tables of action values, not {net!r}")
-    search = _search(game, net)
-    if search is not None:
-        nodes = SEARCHES[-1] + 2
-        sizes = {"nodes": nodes, "slots": nodes * min(game.max_legal, MOST_SLOTS)}
-        tree, work = puct.Tree(**calls.allocate(puct.TREE, game, **sizes)), search._work
-        seen = search._net, search._eye, tree, work, search.par
-        arrays |= {"progress": work.progress, "leaf": work.state, "answer": work.table}
-        arrays |= {"luck": np.zeros(1, np.uint64), "first": tree.first, "slots": tree.num_slots}
-        arrays |= {"visits": tree.visits, "mean": tree.mean}
-        made["plant"] = puct.plant, tree, work, search.par, state
-        made["iterate"] = puct.iterate, *seen, arrays["luck"], FREE
-    made, arrays = made | dict(more), arrays | dict(read)
-    program = Program(game.rules, game._compiled)
-    for entry, (function, *arguments) in made.items():
-        program.add(entry, function, tuple(arguments))
-    given = {entry: tuple(arguments) for entry, (_, *arguments) in made.items()}
-    memory = Memory(given, [weights, *arrays.values()])
-    return Kernels(program.module(), memory, arrays, weights, search)
+        look = lookup.read_action_values
+        return look, net.arrays, state, moves, FREE, 1.0, work, worth
+    if isinstance(net, table.QTable):
+        key = np.zeros(2, np.uint64)
+        by_action = np.zeros(game.actions)
+        return look_in_table, net.table, net.owner, state, key, moves, FREE, by_action, worth
+    raise ValueError(f"a page plays n-tuple networks and tables of action values, not {net!r}")
+
+
+def _calls_of_search(game, search, arrays) -> dict:
+    """Return the calls of a search; what the page reads of it joins the arrays."""
+    num_nodes = SEARCHES[-1] + 2
+    num_slots = num_nodes * min(game.max_legal, MOST_SLOTS)
+    tree = puct.Tree(**calls.allocate(puct.TREE, game, nodes=num_nodes, slots=num_slots))
+    work = search._work
+    luck = np.zeros(1, np.uint64)
+    arrays |= {
+        "progress": work.progress,
+        "leaf": work.state,
+        "answer": work.table,
+        "luck": luck,
+        "first": tree.first,
+        "slots": tree.num_slots,
+        "visits": tree.visits,
+        "mean": tree.mean,
+    }
+    seen = (search._net, search._eye, tree, work, search.par)
+    return {
+        "plant": (puct.plant, tree, work, search.par, arrays["state"]),
+        "iterate": (puct.iterate, *seen, luck, FREE),
+    }
 
 
 def _search(game, net):
@@ -136,9 +179,9 @@ def _search(game, net):
 def packed(weights) -> bytes:
     """Return weights in few bytes: a bit for each that is not 0, then their bytes, by planes."""
     width = weights.dtype.itemsize
-    there = weights.view(f"u{width}") != 0  # -0.0 is kept
-    planes = weights[there].view(np.uint8).reshape(-1, width).T
-    return np.packbits(there).tobytes() + planes.tobytes()
+    is_set = weights.view(f"u{width}") != 0  # -0.0 is kept
+    planes = weights[is_set].view(np.uint8).reshape(-1, width).T
+    return np.packbits(is_set).tobytes() + planes.tobytes()
 
 
 def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> Path:
@@ -155,7 +198,7 @@ def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> P
     other : player, session or network, optional
         Another agent of a game for two; it has as many n-tuples as the first, of the same length.
     title, about : str
-        A heading and a sentence in the place of the usual ones.
+        A heading and a sentence in the place of the default ones.
 
     Raises
     ------
@@ -165,46 +208,62 @@ def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> P
         If the agent is of another kind, or the other one needs other kernels.
     """
     agents = [agent] if other is None else [agent, other]
-    nets = [*map(_net_of, agents)]
-    net, game = nets[0], getattr(nets[0], "game", nets[0])
-    net = None if net is game else net
-    made, *others = [kernels(check_game(game, "a page"), one) for one in (net, *nets[1:])]
+    nets = [_net_of(one) for one in agents]
+    if isinstance(nets[0], Game):
+        game = nets[0]
+        nets[0] = None
+    else:
+        game = nets[0].game
+    check_game(game, "a page")
+    kernels_of_agents = [kernels(game, net) for net in nets]
+    first, *others = kernels_of_agents
     names = [getattr(one, "name", "an agent") for one in agents]
-    usual = f"The agent is {' or '.join(names)}." if net is not None else RANDOM_GAMES
-    text = {"title": title or f"Play {game.name}", "about": about or usual}
-    checksums = [] if net is None else [one.checksum() for one in nets]
-    text["origin"] = f"Fingerprint of the agent: {', '.join(checksums)}." if checksums else ""
-    spec = specification(game, net, made, names, checksums if made.weights.size else [])
-    for one in others:
-        same = game.players == 2 and one.module == made.module
-        if not same or one.memory.calls != made.memory.calls:
+    text = {"title": title or f"Play {game.name}", "about": about, "origin": ""}
+    checksums = []
+    if nets[0] is None:
+        text["about"] = about or RANDOM_GAMES
+    else:
+        text["about"] = about or f"The agent is {' or '.join(names)}."
+        checksums = [net.checksum() for net in nets]
+        text["origin"] = f"Fingerprint of the agent: {', '.join(checksums)}."
+    has_weights = first.weights.size > 0
+    spec = specification(game, nets[0], first, names, checksums if has_weights else [])
+    for second in others:
+        same_kernels = second.module == first.module and second.memory.calls == first.memory.calls
+        if game.players != 2 or not same_kernels:
             pair = f"{agent!r} and {other!r}"
             raise ValueError(f"{pair} share no page: their game is not for two, or n-tuples differ")
-    return write(file or f"{game.name}.html", text, spec, made, others=others)
+    return write(file or f"{game.name}.html", text, spec, first, others=others)
 
 
 def write(file, text: dict, spec: dict, made: Kernels, panel="", learn="", others=()) -> Path:
     """Write a page with the words of `text`, and what it takes to learn in it; return its path."""
-    text = {field: escape(words) for field, words in text.items()}
-    text |= {"panel": panel, "learn": learn}
-    parts = {
+    binary_parts = {
         "spec": json.dumps(spec, separators=(",", ":")).encode(),
         "module": made.module,
         "image": made.memory.image,
         "weights": packed(made.weights),
         "others": b"".join(one.memory.image + packed(one.weights) for one in others),
     }
-    for part, content in parts.items():
-        text[part] = base64.b85encode(gzip.compress(content, 9, mtime=0)).decode()
-    text["board"] = part_of("board.js").replace("export default", "return")
-    text |= {"engine": part_of("engine.js"), "page": part_of("page.js")}
-    text["style"] = part_of("board.css")
-    file = Path(file)
-    write_text(file, Template(part_of("page.html")).substitute(text))
-    return file
+    fields = {
+        "panel": panel,
+        "learn": learn,
+        "board": part_of("board.js").replace("export default", "return"),
+        "engine": part_of("engine.js"),
+        "page": part_of("page.js"),
+        "style": part_of("board.css"),
+    }
+    for field, words in text.items():
+        fields[field] = escape(words)
+    for field, content in binary_parts.items():
+        fields[field] = base64.b85encode(gzip.compress(content, 9, mtime=0)).decode()
+    path = Path(file)
+    write_text(path, Template(part_of("page.html")).substitute(fields))
+    return path
 
 
 def _net_of(agent):
+    """Return the network, table or game of an agent, which may lie inside several wrappers."""
     net = agent
     while not isinstance(net, (Game, ntuple.Network, table.QTable)):
         net = getattr(net, "net", None) or getattr(net, "base", None)
@@ -217,11 +276,17 @@ def _turn(game, states) -> int | None:
     """Return which number of a state says who moves, if a line or chain of stones wins."""
     if game.players != 2 or not any(winning_places(game, state) for state in states):
         return None
-    going_on = [state for state in states if not game.over(state)]
-    for place, one in enumerate(np.eye(game.size, dtype=np.int32)):
-        if all(calls.call_player(game.rules, s ^ one) != game.player(s) for s in going_on):
+    unfinished = [state for state in states if not game.over(state)]
+    for place, lowest_bit in enumerate(np.eye(game.size, dtype=np.int32)):
+        # A number says who moves if its change always changes the mover.
+        if all(_changes_mover(game, state, lowest_bit) for state in unfinished):
             return place
     return None
+
+
+def _changes_mover(game, state, bits) -> bool:
+    """Return whether somebody else is to move if some bits of a state are flipped."""
+    return calls.call_player(game.rules, state ^ bits) != game.player(state)
 
 
 def part_of(name: str) -> str:
@@ -234,19 +299,16 @@ def specification(game, net, made, names=("the agent",), checksums=()) -> dict:
     states = pieces.with_rare(game, pieces.positions(game, new_rng(0)))
     known = pieces.Known(game, states)
     drawing = pieces.drawing(game, states, known)
-    drawn = {place for place, *_ in drawing["pieces"]}
-    alone = "table" if isinstance(net, table.QTable) else "network"
-    strengths = [] if net is None else [[0, f"{alone} alone"]]
-    search = made.search
-    if search is not None:
-        strengths += [[n, f"search of {n:,} iterations"] for n in SEARCHES]
-        search = {"scale": search.par.scale, "unit": search._unit, "seed": str(new_rng(0)[0])}
-    twists = (game.spec or {}).get("params", {}).get("max_twists", 0)  # of cubes
-    starts = {game.start(seed).tobytes() for seed in range(FEW)}
-    kinds = {"int32": "Int32Array", "int64": "BigInt64Array", "uint64": "BigUint64Array"}
-    kinds |= {"float32": "Float32Array"}
-    weights = {"place": made.memory.place(made.weights), "length": made.weights.nbytes}
-    weights |= {"width": made.weights.itemsize, "checksums": checksums}
+    drawn_places = {place for place, *_ in drawing["pieces"]}
+    max_twists = (game.spec or {}).get("params", {}).get("max_twists", 0)  # of cubes
+    starts = {game.start(seed).tobytes() for seed in range(NUM_STARTS)}
+    search = None
+    if made.search is not None:
+        search = {
+            "scale": made.search.par.scale,
+            "unit": made.search._unit,
+            "seed": str(new_rng(0)[0]),
+        }
     return {
         "game": game.name,
         "players": game.players,
@@ -256,25 +318,43 @@ def specification(game, net, made, names=("the agent",), checksums=()) -> dict:
         "actions": game.actions,
         "random": len(starts) > 1 or not game.deterministic,
         "keys": ARROWS if game.name == "game2048" else {},
-        "strengths": strengths,
+        "strengths": _strengths(net, made.search),
         "strength": SEARCHES[1] if net is None else 0,
         "search": search,
-        "weights": weights,
-        "names": names,
-        "memory": {
-            "size": made.memory.size,
-            "calls": made.memory.calls,
-            "arrays": {
-                name: [kinds.get(str(a.dtype), "Float64Array"), made.memory.place(a), a.size]
-                for name, a in made.arrays.items()
-            },
+        "weights": {
+            "place": made.memory.place(made.weights),
+            "length": made.weights.nbytes,
+            "width": made.weights.itemsize,
+            "checksums": checksums,
         },
-        "twists": twists,
-        "solved": game.parse("after").tolist() if twists else [],
+        "names": names,
+        "memory": _memory(made),
+        "twists": max_twists,
+        "solved": game.parse("after").tolist() if max_twists else [],
         "line": {"turn": _turn(game, states), "order": game.layout[game.layout >= 0].tolist()},
         "drawing": drawing,
-        "moves": pieces.moves(game, states, known, drawn),
+        "moves": pieces.moves(game, states, known, drawn_places),
     }
+
+
+def _strengths(net, search) -> list:
+    """Return the strengths to choose from: iterations of the search, 0 for none, and words."""
+    strengths = []
+    if net is not None:
+        kind = "table" if isinstance(net, table.QTable) else "network"
+        strengths.append([0, f"{kind} alone"])
+    if search is not None:
+        strengths += [[n, f"search of {n:,} iterations"] for n in SEARCHES]
+    return strengths
+
+
+def _memory(made) -> dict:
+    """Return where calls and arrays lie: for each array its type, place and length."""
+    arrays = {}
+    for name, array in made.arrays.items():
+        kind = ARRAY_TYPES[str(array.dtype)]
+        arrays[name] = [kind, made.memory.place(array), array.size]
+    return {"size": made.memory.size, "calls": made.memory.calls, "arrays": arrays}
 
 
 # ------------------------------------------------------------------------ pages that learn
@@ -284,11 +364,11 @@ def learn_page(agent, file=None, *, title: str = "") -> Path:
     Parameters
     ----------
     agent : Game or td.Session
-        A game has its usual parameters. Of a session the game, the parameters and the seed count.
+        A game has its default parameters. Of a session the game, the parameters and the seed count.
     file : path, optional
         Default: ``learn-``, the game's name and ``.html``.
     title : str
-        A heading in the place of the usual one.
+        A heading in the place of the default one.
 
     Raises
     ------
@@ -299,7 +379,8 @@ def learn_page(agent, file=None, *, title: str = "") -> Path:
     """
     about = ABOUT
     if isinstance(agent, Game):
-        about += LARGER * (agent.name in SMALLER)
+        if agent.name in SMALLER:
+            about += LARGER
         agent = td.Session(agent, **SMALLER.get(agent.name, {}))
     if not isinstance(agent, td.Session):
         raise ValueError(f"a page learns a game, or what a td.Session learns, not {agent!r}")
@@ -311,36 +392,63 @@ def learn_page(agent, file=None, *, title: str = "") -> Path:
     if game.players > 1:
         matches += " with copies of the rival, in all seats, half of them after a random move"
     panel = Template(part_of("learn.html")).substitute(matches=matches, worker=worker)
-    title = title or f"Watch an agent learn {game.name}"
-    text = {"title": title, "about": about, "origin": ""}
+    heading = title or f"Watch an agent learn {game.name}"
+    text = {"title": heading, "about": about, "origin": ""}
     file = file or f"learn-{game.name}.html"
     return write(file, text, spec, made, panel, part_of("learn.js"))
 
 
 def linked(agent) -> tuple:
     """Return a session with room for all settings, its kernels, and what scripts must know."""
-    game, params = agent.game, agent.params
+    game = agent.game
+    params = agent.params
     if isinstance(params["tuples"], dict):  # the same ones for all seeds
         params = params | {"tuples": agent.net.tuples}
     tc = "id" if params["tc"] == "none" else params["tc"]
     lambdas = sorted({*LAMBDAS, params["lambda_"]})
     session = td.Session(game, params | {"lambda_": lambdas[-1], "tc": tc, "farl": "on"})
-    mem, longest, par = session.mem, params["max_plies"] or LONGEST, session.par
-    par = par._replace(max_plies=longest, **FREE_IN_PAGES)
-    train = session.run_episodes, session.net.arrays, par, mem, FREE
-    read = {"rng": mem.rng, "counts": mem.counters, "error": mem.abs_delta}
-    read["coherence"] = session.net.arrays.counters
-    usual = {"farl": params["farl"] == "on", "tc": params["tc"] != "none", "seed": agent.seed}
-    usual |= {"alpha": par.alpha_first, "last": par.alpha_last, "lambda": params["lambda_"]}
+    memory = session.mem
+    max_plies = params["max_plies"] or LONGEST
+    par = session.par._replace(max_plies=max_plies, **FREE_IN_PAGES)
+    train = (session.run_episodes, session.net.arrays, par, memory, FREE)
+    read = {
+        "rng": memory.rng,
+        "counts": memory.counters,
+        "error": memory.abs_delta,
+        "coherence": session.net.arrays.counters,
+    }
+    made = kernels(game, session.net, more={"train": train}, read=read)
+    return session, made, _learning(agent, params, par, tc, lambdas, max_plies)
+
+
+def _learning(agent, params, par, tc, lambdas, max_plies) -> dict:
+    """Return what scripts must know to learn: the settings, those to choose from, and matches."""
+    game = agent.game
+    maker = "game"
+    if game.spec:
+        maker = f"games.load({game.name!r}, **{game.spec['params']})"
     changed = {name: repr(v) for name, v in params.items() if v != td.DEFAULTS[name]}
-    learning = {
-        "game": f"games.load({game.name!r}, **{game.spec['params']})" if game.spec else "game",
-        **{"settings": changed, "usual": usual, "tc": tc, "episodes": params["episodes"]},
+    settings_at_first = {
+        "farl": params["farl"] == "on",
+        "tc": params["tc"] != "none",
+        "seed": agent.seed,
+        "alpha": par.alpha_first,
+        "last": par.alpha_last,
+        "lambda": params["lambda_"],
+    }
+    return {
+        "game": maker,
+        "settings": changed,
+        "usual": settings_at_first,
+        "tc": tc,
+        "episodes": params["episodes"],
         "floats": {name: v for name, v in par._asdict().items() if isinstance(v, float)},
         "free": [name for name in par._fields if name in FREE_IN_PAGES],
         "traces": [[value, trace_size(params | {"lambda_": value})] for value in lambdas],
-        "seeds": {seed: str(new_rng(seed)[0]) for seed in {*range(SEEDS), agent.seed}},
-        **{"matches": MATCHES if game.players > 1 else ALONE, "longest": longest},
-        **{"range": game.score_range, "reward": game.progress[1], "unit": game.progress[2]},
+        "seeds": {seed: str(new_rng(seed)[0]) for seed in {*range(NUM_SEEDS), agent.seed}},
+        "matches": MATCHES if game.players > 1 else MATCHES_ALONE,
+        "longest": max_plies,
+        "range": game.score_range,
+        "reward": game.progress[1],
+        "unit": game.progress[2],
     }
-    return session, kernels(game, session.net, more={"train": train}, read=read), learning

@@ -13,6 +13,7 @@ import itertools
 import json
 import re
 from collections import defaultdict
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +22,8 @@ from ..games.conformance import random_game
 
 POSITIONS = 1000  # of random games
 MOST_CALLS = 30_000  # of functions for names and places, where their actions are not legal
-LONGEST = 200  # plies of such a game: by random twists no cube is solved
-FEW = 100  # positions that are changed to show what is rare
+MOST_PLIES = 200  # of such a game: by random twists no cube is solved
+NUM_CHANGED = 100  # positions that are changed to show what is rare
 ENOUGH = 10  # positions in which what some values tell is the same: chance does not do that
 REPEATED = 8  # positions for each value of a fact, at least: else any number would tell all
 NUMBER = re.compile(r"\d[\d,]*")
@@ -48,33 +49,54 @@ def code_of(cell) -> int:
 
 def positions(game, rng, number: int = POSITIONS) -> list:
     """Return positions of random games."""
-    found = []
-    while len(found) < number:
-        found += random_game(game, game.start(len(found)), rng, 1 + LONGEST)
-    return found[:number]
+    states = []
+    while len(states) < number:
+        seed = len(states)
+        states += random_game(game, game.start(seed), rng, 1 + MOST_PLIES)
+    return states[:number]
 
 
 def with_rare(game, states) -> list:
-    """Return positions, and behind them some that show what random games do not."""
+    """Return positions, and behind them some that show what random games do not.
+
+    These have a pair of cell and code that no position before them has. They are made by changing
+    one cell of the last positions, for every cell, mark and player to move.
+    """
     if game.from_codes is None:
         return states
-    codes = np.array([cells(game, state) for state in states])
-    there = {(c, code) for c, column in enumerate(codes.T) for code in np.unique(column).tolist()}
-    boards = [game.to_array(state) for state in states[-FEW:]]
-    ways = itertools.product(np.ndindex(boards[0].shape), game.marks.tolist(), range(game.players))
-    found = [*states]
-    for k, (place, mark, player) in enumerate(ways):
+    pairs = set()  # of cell and code, that some position has
+    for state in states:
+        pairs.update(_pairs(game, state))
+    boards = [game.to_array(state) for state in states[-NUM_CHANGED:]]
+    changes = itertools.product(
+        np.ndindex(boards[0].shape), game.marks.tolist(), range(game.players)
+    )
+    states_with_rare = [*states]
+    for k, (place, mark, player) in enumerate(changes):
         board = boards[k % len(boards)].copy()
         board[place] = mark
         try:
             state = game.from_array(board, player)
         except ValueError:  # it can not be, or an array does not tell all
             continue
-        here = set(enumerate(cells(game, state).tolist()))
-        if not here <= there:
-            there |= here
-            found.append(state)
-    return found
+        new_pairs = _pairs(game, state) - pairs
+        if new_pairs:
+            pairs |= new_pairs
+            states_with_rare.append(state)
+    return states_with_rare
+
+
+def _pairs(game, state) -> set:
+    """Return (cell, code) of all cells of a position."""
+    return set(enumerate(cells(game, state).tolist()))
+
+
+class _Way(NamedTuple):
+    """Some facts, and where they tell what is seen."""
+
+    facts: tuple  # the numbers of the facts
+    is_sure: np.ndarray  # bool [rows]: told, and by values that occur often enough
+    is_told: np.ndarray  # bool [rows]: told, in these positions at least
 
 
 class Known:
@@ -82,53 +104,92 @@ class Known:
 
     def __init__(self, game, states):
         self.facts = np.array([facts(game, state) for state in states], np.int64)
-        self.numbers = np.array(
-            [np.unique(column, return_inverse=True)[1] for column in self.facts.T]
-        )
-        counts = self.numbers.max(axis=1) + 1
-        self.useful = [f for f, n in enumerate(counts) if 1 < n <= len(states) / REPEATED]
-        self.cells = [f for f in self.useful if f <= game.cells]
+        # The value of a fact in a position as its rank among the values of the fact.
+        ranks = [np.unique(column, return_inverse=True)[1] for column in self.facts.T]
+        self.ranks = np.array(ranks)
+        num_values = self.ranks.max(axis=1) + 1
+        most = len(states) / REPEATED
+        self.useful = [fact for fact, number in enumerate(num_values) if 1 < number <= most]
+        self.cells = [fact for fact in self.useful if fact <= game.cells]
 
     def ways(self, seen: list, rows=slice(None), first=()) -> list | None:
         """Return ways to tell what is seen in some rows; `first` are facts to try first."""
+        # What is seen in a row as its number among the different things that are seen.
         numbers = np.unique([json.dumps(what) for what in seen], return_inverse=True)[1]
-        first, cells, useful = ([(f,) for f in some] for some in (first, self.cells, self.useful))
-        tries = [([()], False), (first, False), (useful, False), (first, True), (cells, True)]
-        tries += [(itertools.combinations(self.cells, 2), True)]
-        for tried, several in tries:
-            found = self._telling(tried, numbers, rows, several)
+        tell_all = self._one_telling_all
+        tell_together = self._several_telling_all
+        for search, candidates in (
+            (tell_all, [()]),
+            (tell_all, _single(first)),
+            (tell_all, _single(self.useful)),
+            (tell_together, _single(first)),
+            (tell_together, _single(self.cells)),
+            (tell_together, itertools.combinations(self.cells, 2)),
+        ):
+            found = search(candidates, numbers, rows)
             if found is not None:
-                return [[list(f), self._table(f, seen, mask, rows)] for f, mask in found]
+                return [
+                    [list(facts), self._table(facts, seen, mask, rows)] for facts, mask in found
+                ]
         return None
 
-    def _telling(self, tried, seen, rows, several) -> list | None:
-        """Return facts that tell what is seen, with the rows where they do; one or `several`."""
-        found, different = [], seen.max() + 1
-        for facts in tried:
-            key = np.zeros(len(seen), np.int64)
-            for f in facts:
-                key = key * (self.numbers[f].max() + 1) + self.numbers[f][rows]
-            counts = np.bincount(key * different + seen, minlength=different * (key.max() + 1))
-            counts = counts.reshape(-1, different)
-            one = (counts > 0).sum(axis=1) == 1
-            if one[key].all():
-                return [(facts, one[key])]
-            if several:
-                sure = one & (counts.sum(axis=1) >= ENOUGH)
-                found.append((facts, sure[key], one[key]))
-        left, chosen = np.ones(len(seen), bool), []
-        for facts, sure, all_told in sorted(found, key=lambda way: -way[1].sum()):
-            if (sure & left).sum() >= ENOUGH:
-                chosen.append((facts, sure, all_told))
-                left &= ~sure
-        for _, sure, all_told in chosen:  # those that tell most also tell what is rare
-            sure |= all_told & left
-            left &= ~all_told
-        return None if left.any() else [way[:2] for way in chosen]
+    def _one_telling_all(self, candidates, numbers, rows) -> list | None:
+        """Return the first facts that tell what is seen in all rows, with a mask of all rows."""
+        for facts in candidates:
+            way = self._way(facts, numbers, rows)
+            if way.is_told.all():
+                return [(facts, way.is_told)]
+        return None
+
+    def _several_telling_all(self, candidates, numbers, rows) -> list | None:
+        """Return facts that together tell what is seen in all rows, each with a mask of its rows.
+
+        Those that tell most surely come first. They also tell what is rare.
+        """
+        ways = []
+        for facts in candidates:
+            way = self._way(facts, numbers, rows)
+            if way.is_told.all():
+                return [(facts, way.is_told)]
+            ways.append(way)
+        is_open = np.ones(len(numbers), bool)  # the rows of which nothing is told yet
+        chosen = []
+        for way in sorted(ways, key=lambda way: -way.is_sure.sum()):
+            if (way.is_sure & is_open).sum() >= ENOUGH:
+                chosen.append(way)
+                is_open &= ~way.is_sure
+        found = []
+        for way in chosen:
+            found.append((way.facts, way.is_sure | (way.is_told & is_open)))
+            is_open &= ~way.is_told
+        return None if is_open.any() else found
+
+    def _way(self, facts, numbers, rows) -> _Way:
+        """Return where some facts tell what is seen: equal values of them go with one number."""
+        num_different = numbers.max() + 1
+        key = np.zeros(len(numbers), np.int64)  # one number for all values of the facts
+        for fact in facts:
+            key = key * (self.ranks[fact].max() + 1) + self.ranks[fact][rows]
+        counts = np.bincount(
+            key * num_different + numbers, minlength=num_different * (key.max() + 1)
+        )
+        counts = counts.reshape(-1, num_different)  # [key, number]
+        tells_one = (counts > 0).sum(axis=1) == 1
+        is_often = counts.sum(axis=1) >= ENOUGH
+        return _Way(facts, (tells_one & is_often)[key], tells_one[key])
 
     def _table(self, facts, seen, mask, rows) -> dict:
-        keys = (",".join(map(str, values)) for values in self.facts[rows][:, facts].tolist())
-        return {key: what for key, what, told in zip(keys, seen, mask) if told}
+        """Return values of the facts, joined by commas -> what is seen, of the masked rows."""
+        values_of_row = self.facts[rows][:, facts].tolist()
+        table = {}
+        for values, what, is_told in zip(values_of_row, seen, mask):
+            if is_told:
+                table[",".join(map(str, values))] = what
+        return table
+
+
+def _single(facts) -> list:
+    return [(fact,) for fact in facts]
 
 
 # ------------------------------------------------------------------------------------- the drawing
@@ -145,35 +206,50 @@ def drawing(game, states, known) -> dict:
 
 
 def _drawn_by(draw, states, known) -> dict:
-    order, shown, frame = [], defaultdict(lambda: [""] * len(states)), ""
+    """Return the frame and the pieces of the drawings of all states."""
+    frame = ""
+    order = []  # names of the pieces: a cell, or "part 0", "part 1", ... of those of no cell
+    markups = defaultdict(lambda: [""] * len(states))  # name -> what it shows in each state
     for k, state in enumerate(states):
-        head, *parts = _parts(draw(state, values={}, last=None))
-        frame, number, before = frame or head, itertools.count(), 0
+        first_tag, *parts = _parts(draw(state, values={}, last=None))
+        frame = frame or first_tag
+        numbers = itertools.count()
+        position = 0  # in the order, where a piece that is new belongs
         for part in parts:
             cell = PLACE.match(part)
-            name = int(cell[1]) if cell else f"part {next(number)}"
-            if name not in shown:
-                order.insert(before, name)
-            before = order.index(name) + 1
-            shown[name][k] = part
-    return {"frame": frame, "pieces": [_piece(name, shown[name], known) for name in order]}
+            name = int(cell[1]) if cell else f"part {next(numbers)}"
+            if name not in markups:
+                order.insert(position, name)
+            position = order.index(name) + 1
+            markups[name][k] = part
+    return {"frame": frame, "pieces": [_piece(name, markups[name], known) for name in order]}
 
 
 def _parts(svg) -> list[str]:
     """Return the first tag of a drawing and the elements in it, as texts."""
-    depth, begin, found = 0, 0, []
+    depth = 0
+    begin = 0
+    parts = []
     for tag in TAG.finditer(svg):
-        depth += -1 if tag[1] else not tag[2]
-        if depth == 1 and (tag[1] or tag[2] or not found):
-            found.append(svg[begin : tag.end()])
+        is_end, is_empty = tag.groups()
+        if is_end:
+            depth -= 1
+        elif not is_empty:
+            depth += 1
+        is_first = not parts
+        if depth == 1 and (is_end or is_empty or is_first):
+            parts.append(svg[begin : tag.end()])
         if depth <= 1:
             begin = tag.end()
-    return found
+    return parts
 
 
 def _piece(name, markups, known) -> list:
+    """Return a piece of a drawing: its place or None, ways to tell it, facts that are numbers."""
     place = name if isinstance(name, int) else None
-    first = [] if place is None or code_of(place) not in known.cells else [code_of(place)]
+    first = []
+    if place is not None and code_of(place) in known.cells:
+        first.append(code_of(place))
     numbers = []
     if len(set(markups)) > 1:
         markups, numbers = _with_numbers(markups, known.facts)
@@ -183,18 +259,31 @@ def _piece(name, markups, known) -> list:
     return [place, ways, numbers]
 
 
-def _with_numbers(markups, columns) -> tuple[list, list]:
-    """Return markups with {} where a fact stands as a number, and which facts these are."""
-    split = [TEXT.split(markup) for markup in markups]
-    found = [[m for text in parts[1::2] for m in NUMBER.findall(text)] for parts in split]
-    if len(set(map(len, found))) != 1 or not found[0]:
+def _with_numbers(markups, facts) -> tuple[list, list]:
+    """Return markups with {} where a fact stands as a number, and which facts these are.
+
+    `facts`, int64 [positions, facts], are those of the positions of the markups. All numbers must
+    be facts, else the markups stay as they are.
+    """
+    numbers_of_markup = [_numbers_in(markup) for markup in markups]
+    if len(set(map(len, numbers_of_markup))) != 1 or not numbers_of_markup[0]:
         return markups, []
-    numbers = np.array([[int(n.replace(",", "")) for n in row] for row in found])
-    equal = [np.flatnonzero((columns == own[:, None]).all(axis=0)) for own in numbers.T]
-    if not all(map(len, equal)):
-        return markups, []
-    blank = [[NUMBER.sub("{}", p) if k % 2 else p for k, p in enumerate(parts)] for parts in split]
-    return ["".join(parts) for parts in blank], [int(same[0]) for same in equal]
+    chosen = []
+    for column in np.array(numbers_of_markup).T:
+        is_equal = (facts == column[:, None]).all(axis=0)
+        if not is_equal.any():
+            return markups, []
+        chosen.append(int(np.flatnonzero(is_equal)[0]))
+    blanked = [TEXT.sub(lambda text: NUMBER.sub("{}", text[0]), markup) for markup in markups]
+    return blanked, chosen
+
+
+def _numbers_in(markup) -> list[int]:
+    """Return the numbers in the texts of a markup."""
+    numbers = []
+    for text in TEXT.findall(markup):
+        numbers += [int(number.replace(",", "")) for number in NUMBER.findall(text)]
+    return numbers
 
 
 def plain(game):
@@ -213,35 +302,56 @@ def plain(game):
 # --------------------------------------------------------------------------------------- the moves
 def moves(game, states, known, drawn) -> list:
     """Return ways to tell the name and the places of each action, none if one is not `drawn`."""
-    # what is rare where an action is legal, its functions may also say where it is not
-    told, more, found = defaultdict(dict), defaultdict(dict), []
-    every = max(1, len(states) * game.actions // MOST_CALLS)
+    where_legal, where_asked = _descriptions(game, states, drawn)
+    ways_of_action = []
+    for action in range(game.actions):
+        touched = set()  # facts that are the codes of its places
+        for _, places in where_asked[action].values():
+            touched |= {code_of(place) for place in places if place < game.cells}
+        first = [0, *sorted(touched & set(known.cells))]
+        ways = None
+        for descriptions in (where_asked[action], where_legal[action]):
+            if ways is None and descriptions:
+                ways = known.ways(list(descriptions.values()), list(descriptions), first)
+        if ways is None:  # a button will do
+            name = str(action)
+            if where_legal[action]:
+                name, _ = next(iter(where_legal[action].values()))
+            ways = [[[], {"": [name, []]}]]
+        ways_of_action.append(ways)
+    return ways_of_action
+
+
+def _descriptions(game, states, drawn) -> tuple:
+    """Return action -> position -> (name, places): where it is legal, and wherever it was asked.
+
+    What is rare where an action is legal, its functions may also say where it is not. So they are
+    asked for all actions in some of the positions.
+    """
+    where_legal = defaultdict(dict)
+    where_asked = defaultdict(dict)
+    interval = max(1, len(states) * game.actions // MOST_CALLS)
     for k, state in enumerate(states):
         legal = {*game.legal(state).tolist()}
-        for action in legal if k % every else range(game.actions):
-            if said := _said(game, state, action, action in legal):
-                said[1] = said[1] if drawn.issuperset(said[1]) else []
-                more[action][k] = said
-                if action in legal:
-                    told[action][k] = said
-    for action in range(game.actions):
-        touched = {code_of(p) for _, to in more[action].values() for p in to if p < game.cells}
-        first = [0, *sorted(touched & {*known.cells})]
-        for asked in filter(None, (more[action], told[action])):
-            if ways := known.ways(list(asked.values()), list(asked), first):
-                break
-        else:  # a button will do
-            name = next(iter(told[action].values()), [str(action)])[0]
-            ways = [[[], {"": [name, []]}]]
-        found.append(ways)
-    return found
+        asked = range(game.actions) if k % interval == 0 else legal
+        for action in asked:
+            description = _description(game, state, action, action in legal)
+            if description is None:
+                continue
+            name, places = description
+            if not drawn.issuperset(places):
+                description = [name, []]
+            where_asked[action][k] = description
+            if action in legal:
+                where_legal[action][k] = description
+    return where_legal, where_asked
 
 
-def _said(game, state, action, legal) -> list | None:
+def _description(game, state, action, is_legal) -> list | None:
     """Return name and places of an action, or None if a function fails where it is not legal."""
     try:
         return [game.action_name(state, action), game.places(state, action)]
     except Exception:  # a function of somebody's making, asked for what it need not know
-        if legal:
+        if is_legal:
             raise
         return None

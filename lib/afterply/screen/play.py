@@ -1,6 +1,5 @@
 """Play against an agent: with clicks in a notebook, with typed moves at a terminal."""
 
-import contextlib
 import os
 import re
 import sys
@@ -14,7 +13,7 @@ from .game_table import OVER, YOU, Table
 from .widget import BoardWidget, has_front_end, is_alone, widget
 
 HELP = "a move by its name; u takes back, v shows values, q quits"
-KEYS = {  # what stands for a move of 2048: arrows as terminals send them, and letters
+KEYS = {  # for the moves of 2048: arrows as terminals send them, and letters
     **dict.fromkeys(("\x1b[D", "\x1bOD", "a"), "left"),
     **dict.fromkeys(("\x1b[A", "\x1bOA", "w"), "up"),
     **dict.fromkeys(("\x1b[C", "\x1bOC", "d"), "right"),
@@ -49,19 +48,23 @@ def play(game, opponent=None, *, seat: int = 0, seed: int = 0, advice=None):
     widget or Table
         The widget's ``table`` holds the game: ``table.states``, ``table.actions``.
     """
-    others, strength = check_game(game, "a game to play").players - 1, None
-    if opponent is None and others == 1:
-        with contextlib.suppress(ValueError):  # there is no ladder for these parameters
-            low, high = words.reach(words.ladder(game))
-            strength = low, high, round((low + high) / 2)
-    if strength:
-        opponent = words.at_strength(game, strength[2])
-        if advice is None:  # an opponent from a ladder has no values
-            advice = saved.zoo(game)
-    elif opponent is None:
-        opponent = MCTS(DEFAULT_ITERATIONS) if others == 1 else MaxN(4) if others else None
-    opponents = opponent if isinstance(opponent, (list, tuple)) else [opponent] * others
-    if advice is None and others == 0:
+    num_others = check_game(game, "a game to play").players - 1
+    strength = None  # least, greatest and present rating, if there is a slider for it
+    if opponent is None:
+        if num_others == 1:
+            strength = _medium_strength(game)
+        if strength is not None:
+            _, _, rating = strength
+            opponent = words.at_strength(game, rating)
+            if advice is None:  # an opponent from a ladder has no values
+                advice = saved.zoo(game)
+        else:
+            opponent = _searching_opponent(num_others)
+    if isinstance(opponent, (list, tuple)):
+        opponents = opponent
+    else:
+        opponents = [opponent] * num_others
+    if advice is None and num_others == 0:
         advice = opponent
     table = Table(game, opponents, seat, seed, advice)
     if has_front_end():
@@ -69,15 +72,31 @@ def play(game, opponent=None, *, seat: int = 0, seed: int = 0, advice=None):
     return table if is_alone() else play_at_terminal(table)
 
 
+def _medium_strength(game):
+    """Return the least, greatest and middle rating of a game's ladder, or None without one."""
+    try:
+        low, high = words.reach(words.ladder(game))
+    except ValueError:  # there is no ladder for these parameters
+        return None
+    return low, high, round((low + high) / 2)
+
+
+def _searching_opponent(num_others):
+    """Return the opponent where there is no ladder; nobody in a game for one."""
+    if num_others == 0:
+        return None
+    return MCTS(DEFAULT_ITERATIONS) if num_others == 1 else MaxN(4)
+
+
 def play_at_terminal(table: Table, ask=None, say=print) -> Table:
     """Play with typed moves until the game is over or left with ``q``; return the table.
 
     `ask` and `say` stand for the keyboard and the screen. The end of what is typed leaves, too.
     """
-    game, keys = table.game, KEYS if table.game.name == "game2048" else {}
+    keys = KEYS if table.game.name == "game2048" else {}
     if ask is None:
-        single = keys and sys.stdin.isatty() and find_spec("termios")
-        ask = key_pressed if single else input
+        reads_single_keys = keys and sys.stdin.isatty() and find_spec("termios")
+        ask = key_pressed if reads_single_keys else input
     say(f"arrow keys or w, a, s, d; {HELP}" if keys else HELP)
     while True:
         say(repr(table))
@@ -86,30 +105,45 @@ def play_at_terminal(table: Table, ask=None, say=print) -> Table:
         if table.turn != YOU:
             table.make(table.choice())
             continue
-        legal = game.legal(table.state).tolist()
-        named = {game.action_name(table.state, action): action for action in legal}
         try:
             answer = ask("your move: ").strip()
         except EOFError:
             return table
-        answer = keys.get(answer, answer)
-        if answer not in named and answer not in ("q", "u", "v"):
-            in_column = [name for name in named if re.fullmatch(rf"{re.escape(answer)}\d+", name)]
-            if answer.isalpha() and len(in_column) == 1:  # as a column of ConnectFour
-                answer = in_column[0]
-        if answer in named:
-            table.make(named[answer])
+        action_of_name = _legal_actions(table)
+        answer = _full_name(keys.get(answer, answer), action_of_name)
+        if answer in action_of_name:
+            table.make(action_of_name[answer])
         elif answer == "q":
             return table
         elif answer == "u":
             say("taken back" if table.undo() else "there is nothing to take back")
         elif answer == "v":
-            values = table.values() or {}
-            ranked = sorted(values, key=values.get, reverse=True)
-            worth = (f"{game.action_name(table.state, a)} {values[a]:+.3f}" for a in ranked)
-            say(", ".join(worth) or "nobody here can say what the moves are worth")
+            say(_values_in_words(table))
         else:
-            say(f"{answer!r} is not a move here; there are {', '.join(named)}. {HELP}")
+            say(f"{answer!r} is not a move here; there are {', '.join(action_of_name)}. {HELP}")
+
+
+def _legal_actions(table):
+    """Return name -> action of all legal moves."""
+    legal = table.game.legal(table.state).tolist()
+    return {table.game.action_name(table.state, action): action for action in legal}
+
+
+def _full_name(answer, names):
+    """Return the name of the only move in a column if its letter is typed, as in ConnectFour."""
+    if answer in names or answer in ("q", "u", "v") or not answer.isalpha():
+        return answer
+    in_column = [name for name in names if re.fullmatch(rf"{re.escape(answer)}\d+", name)]
+    return in_column[0] if len(in_column) == 1 else answer
+
+
+def _values_in_words(table):
+    """Return the values of all legal moves, the best first."""
+    values = table.values() or {}
+    texts = []
+    for action in sorted(values, key=values.get, reverse=True):
+        texts.append(f"{table.game.action_name(table.state, action)} {values[action]:+.3f}")
+    return ", ".join(texts) or "nobody here can say what the moves are worth"
 
 
 def key_pressed(prompt: str) -> str:

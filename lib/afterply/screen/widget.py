@@ -27,14 +27,18 @@ from .game_table import THEM, YOU
 
 HERE = Path(__file__).parent
 ARROWS = {"ArrowLeft": 0, "ArrowUp": 1, "ArrowRight": 2, "ArrowDown": 3}  # of 2048
-SMALL, BOARDS = {"nim", "nim3p", "tictactoe"}, 2**18  # Max-N searches so few to the end
+# Games that Max-N searches to the end, if they have no more boards than this.
+SMALL = {"nim", "nim3p", "tictactoe"}
+MOST_BOARDS = 2**18
 WORDS = {1.0: "a win", 0.0: "a draw", -1.0: "a loss"}
-SLACK = 1e-9
+SLACK = 1e-9  # values that differ by less are equal
 
 
 def _kernel():
-    shell = sys.modules.get("IPython")
-    return getattr(shell.get_ipython() if shell else None, "kernel", None)
+    """Return the kernel of the notebook that this runs in, or None."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return getattr(shell, "kernel", None)
 
 
 def is_alone() -> bool:
@@ -62,9 +66,9 @@ def _class_of(kind):
 
 def widget(kind, *arguments):
     """Return a widget that shows the ``scene`` of a :class:`BoardWidget` or of a replay."""
-    made = _class_of(kind)(*arguments)
-    made.begin()
-    return made
+    board = _class_of(kind)(*arguments)
+    board.begin()
+    return board
 
 
 class BoardWidget:
@@ -72,8 +76,11 @@ class BoardWidget:
 
     def __init__(self, table, strength):
         super().__init__()
-        self.table, self.strength = table, strength
-        self.show_values, self.error, self._values = False, "", None
+        self.table = table
+        self.strength = strength
+        self.show_values = False
+        self.error = ""
+        self._values = None
         self._worker = ThreadPoolExecutor(1, "afterply-board")
         self._number = 0  # of the last request; the outcome of an older one is dropped
 
@@ -87,33 +94,41 @@ class BoardWidget:
 
     def _asked(self, _, message, buffers):
         """Do what the page asks for; whatever is wrong with it is shown, not raised."""
-        table, wish, self.error = self.table, message["do"], ""
+        self.error = ""
         try:
-            if wish == "move":
-                # a second click while the opponent thinks comes too late
-                if table.turn == YOU and len(table.actions) == message["ply"]:
-                    table.make(message["action"])
-            elif wish == "undo":
-                table.undo()
-            elif wish == "new":
-                table.new(table.seat)
-            elif wish == "switch":
-                table.new((table.seat + 1) % table.game.players)
-            elif wish == "values":
-                self.show_values = bool(message["on"])
-            elif wish == "strength":
-                low, high, _ = self.strength
-                self.strength = low, high, min(max(float(message["rating"]), low), high)
-                table.seat_opponents([words.at_strength(table.game, self.strength[2])])
+            self._fulfil(message)
         except Exception as failure:
             self.error = f"{type(failure).__name__}: {failure}"
         self._go_on()
 
+    def _fulfil(self, message):
+        table = self.table
+        wish = message["do"]
+        if wish == "move":
+            # a second click while the opponent thinks comes too late
+            if table.turn == YOU and len(table.actions) == message["ply"]:
+                table.make(message["action"])
+        elif wish == "undo":
+            table.undo()
+        elif wish == "new":
+            table.new(table.seat)
+        elif wish == "switch":
+            table.new((table.seat + 1) % table.game.players)
+        elif wish == "values":
+            self.show_values = bool(message["on"])
+        elif wish == "strength":
+            low, high, _ = self.strength
+            rating = min(max(float(message["rating"]), low), high)
+            self.strength = low, high, rating
+            table.seat_opponents([words.at_strength(table.game, rating)])
+
     def _go_on(self):
+        """Show the position, and let players think if they are to move or asked for values."""
         self._number += 1
         self._values = None
         self._show()
-        if self.table.turn == THEM or self.show_values and self.table.turn == YOU:
+        wants_values = self.show_values and self.table.turn == YOU
+        if self.table.turn == THEM or wants_values:
             self._worker.submit(self._think, self._number)
 
     def _think(self, number):
@@ -134,23 +149,24 @@ class BoardWidget:
             self._show()
 
     def _show(self):
-        table, values, game, state = self.table, self._values, self.table.game, self.table.state
+        """Send the page all that it shows: the scene, which ``board.js`` describes."""
+        table = self.table
+        game = table.game
+        state = table.state
+        values = self._values  # read once: another thread may forget them meanwhile
         legal = game.legal(state).tolist() if table.turn == YOU else []
         names = {action: game.action_name(state, action) for action in legal}
-        labels, best = names, ""
-        if values is not None:
-            labels = {action: f"{name} {values[action]:+.2f}" for action, name in names.items()}
-            ranked = sorted(values, key=values.get, reverse=True)[:5]
-            best = "best moves: " + ", ".join(f"{names[a]} {values[a]:+.3g}" for a in ranked)
         places = {action: game.places(state, action) for action in legal}
+        last_action = table.actions[-1] if table.actions else None
+        strength = self.strength
+        if strength:
+            strength = [round(rating) for rating in strength]
         self.scene = {
-            "svg": boards.state_svg(
-                game, state, values, table.actions[-1] if table.actions else None
-            ),
+            "svg": boards.state_svg(game, state, values, last_action),
             "ply": len(table.actions),
-            "clicks": [[action, clicked] for action, clicked in places.items() if clicked],
+            "clicks": [[action, cells] for action, cells in places.items() if cells],
             "names": list(names.items()),
-            "buttons": [[action, labels[action]] for action in legal if not places[action]],
+            "buttons": _buttons(names, places, values),
             "keys": ARROWS if game.name == "game2048" and legal else {},
             "line": boards.winning_places(game, state),
             "told": table.told(),
@@ -160,9 +176,28 @@ class BoardWidget:
             "switch": game.players > 1,
             "advice": table.adviser is not None,
             "values": self.show_values,
-            "best": best,
-            "strength": self.strength and [round(rating) for rating in self.strength],
+            "best": _best_moves(names, values),
+            "strength": strength,
         }
+
+
+def _buttons(names, places, values):
+    """Return action and label of the moves that no place of the board stands for."""
+    buttons = []
+    for action, name in names.items():
+        if not places[action]:
+            label = name if values is None else f"{name} {values[action]:+.2f}"
+            buttons.append([action, label])
+    return buttons
+
+
+def _best_moves(names, values):
+    """Return the five best moves with their values in words, "" if values are not known."""
+    if values is None:
+        return ""
+    ranked = sorted(values, key=values.get, reverse=True)
+    moves = [f"{names[action]} {values[action]:+.3g}" for action in ranked[:5]]
+    return f"best moves: {', '.join(moves)}"
 
 
 def replay(game, states, actions, agent=None):
@@ -182,7 +217,8 @@ def replay(game, states, actions, agent=None):
         tuples carry the value of the move that was made.
     """
     check_game(game, "a replay")
-    states, actions = list(states), [int(action) for action in actions]
+    states = list(states)
+    actions = [int(action) for action in actions]
     if len(states) != len(actions) + 1:
         raise ValueError(f"{len(states)} states and {len(actions)} actions do not fit together")
     if not has_front_end():
@@ -192,7 +228,7 @@ def replay(game, states, actions, agent=None):
 
 def judge_of(game):
     """Return the perfect player of a game, or None if there is none here."""
-    if game.name in SMALL and math.prod(game.num_codes.tolist()) <= BOARDS:
+    if game.name in SMALL and math.prod(game.num_codes.tolist()) <= MOST_BOARDS:
         return MaxN(max_n.UNLIMITED)
     return Perfect("AB") if knows(game) and not optional.lacks("bitbully") else None
 
@@ -201,12 +237,17 @@ def judgement(game, judge, state, action) -> str:
     """Return what was wrong with a move, in words; empty if it was as good as any."""
     values = np.asarray(judge.values(state), float)
     legal = game.legal(state).tolist()
-    best, value = values.max(), values[legal.index(int(action))]
+    best = values.max()
+    value = values[legal.index(int(action))]
     if best - value <= SLACK:
         return ""
     names = [game.action_name(state, a) for a, v in zip(legal, values) if v == best]
-    there, gives = (WORDS.get(float(v), f"{v:+g}") for v in (best, value))
-    return f"loses value: {there} was there with {', '.join(names[:4])}, this is {gives}"
+    missed = ", ".join(names[:4])
+    return f"loses value: {_in_words(best)} was there with {missed}, this is {_in_words(value)}"
+
+
+def _in_words(value):
+    return WORDS.get(float(value), f"{value:+g}")
 
 
 def attribution(net, state, action, most: int = 3) -> list[tuple[list, float]]:
@@ -214,18 +255,23 @@ def attribution(net, state, action, most: int = 3) -> list[tuple[list, float]]:
 
     Source: [konen2021] Eq. (2).
     """
-    game, arrays, found = net.game, net.arrays, {}
-    board, boards = game.board(game.play(state, action)), np.zeros(len(arrays.symmetries), np.int32)
-    index, weights = np.zeros_like(arrays.offset), np.zeros(len(arrays.offset))
+    game = net.game
+    arrays = net.arrays
+    board = game.board(game.play(state, action))
+    symmetric_boards = np.zeros(len(arrays.symmetries), np.int32)
+    index = np.zeros_like(arrays.offset)
+    weights = np.zeros(len(arrays.offset))
     lookup.features(arrays, board, index)
     lookup.look_up(arrays, game.player(state), index, len(index), weights)
-    for k in boards[: lookup.symmetric_boards(arrays, board, index, boards)]:
+    num_boards = lookup.symmetric_boards(arrays, board, index, symmetric_boards)
+    sums = {}  # cells -> summed weights
+    for k in symmetric_boards[:num_boards]:
         for i, cells in enumerate(net.tuples):
             # the same cells in another order are the same look at the board
             place = tuple(sorted(arrays.symmetries[k, cells].tolist()))
             weight = float(weights[k * len(net.tuples) + i])
-            found[place] = found.get(place, 0.0) + weight
-    shares = [(list(place), weight) for place, weight in found.items()]
+            sums[place] = sums.get(place, 0.0) + weight
+    shares = [(list(place), weight) for place, weight in sums.items()]
     return sorted(shares, key=lambda share: -abs(share[1]))[:most]
 
 
@@ -234,19 +280,27 @@ class Replay:
 
     def __init__(self, game, states, actions, agent=None):
         super().__init__()
-        self.game, self.states, self.actions, self.judge = game, states, actions, judge_of(game)
+        self.game = game
+        self.states = states
+        self.actions = actions
+        self.judge = judge_of(game)
         self.agent = None if agent is None else wrap(agent)
         if agent is not None and not hasattr(self.agent, "values"):
             raise ValueError(f"{self.agent!r} has no values to show")
-        for player in filter(None, (self.agent, self.judge)):
-            player.new_match(game, [], 0, 0)
+        for player in (self.agent, self.judge):
+            if player is not None:
+                player.new_match(game, [], 0, 0)
         self.names = [game.action_name(s, a) for s, a in zip(states, actions)]
-        frames = [
-            {"svg": boards.state_svg(game, state, last=move), "name": name, "said": ""}
-            for state, move, name in zip(states, [None, *actions], ["start", *self.names])
-        ]
-        frames[-1]["line"] = boards.winning_places(game, states[-1])
-        self.scene = {"frames": frames, "valued": agent is not None}
+        self.scene = {"frames": self._frames(), "valued": agent is not None}
+
+    def _frames(self):
+        """Return what the page shows of each position, before anybody was asked."""
+        frames = [{"svg": boards.state_svg(self.game, self.states[0]), "name": "start", "said": ""}]
+        for state, action, name in zip(self.states[1:], self.actions, self.names):
+            drawing = boards.state_svg(self.game, state, last=action)
+            frames.append({"svg": drawing, "name": name, "said": ""})
+        frames[-1]["line"] = boards.winning_places(self.game, self.states[-1])
+        return frames
 
     def begin(self):
         """Ask agent and judge, in a thread."""
@@ -260,26 +314,35 @@ class Replay:
         """Add to all frames what agent and judge say."""
         try:
             frames = self.scene["frames"]
-            found = [frame | self.explained(ply) for ply, frame in enumerate(frames)]
-            self.scene = self.scene | {"frames": found, "told": True}
+            explained = [frame | self.explained(ply) for ply, frame in enumerate(frames)]
+            self.scene = self.scene | {"frames": explained, "told": True}
         except Exception as failure:  # an agent of somebody's making
             self.scene = self.scene | {"error": f"{type(failure).__name__}: {failure}"}
 
     def explained(self, ply) -> dict:
         """Return what judge and agent say of the moves before and after a ply."""
-        game, state, found = self.game, self.states[ply], {}
-        last = self.actions[ply - 1] if ply else None
-        if ply and self.judge is not None:
-            found["said"] = judgement(game, self.judge, self.states[ply - 1], last)
-        if self.agent is None or ply == len(self.actions):
-            return found
+        explanation = {}
+        if ply > 0 and self.judge is not None:
+            before = self.states[ply - 1]
+            explanation["said"] = judgement(self.game, self.judge, before, self.actions[ply - 1])
+        if self.agent is not None and ply < len(self.actions):
+            explanation |= self._valued(ply)
+        return explanation
+
+    def _valued(self, ply) -> dict:
+        """Return what the agent says of the moves of a ply, and of the one that was made."""
+        state = self.states[ply]
         action = self.actions[ply]
-        values = dict(zip(game.legal(state).tolist(), map(float, self.agent.values(state))))
-        found["valued"] = boards.state_svg(game, state, values, last)
+        last_action = self.actions[ply - 1] if ply > 0 else None
+        legal = self.game.legal(state).tolist()
+        values = dict(zip(legal, map(float, self.agent.values(state))))
         best = max(values.values())
-        found["next"] = f"next: {self.names[ply]} ({values[action]:+.3g}, best {best:+.3g})"
+        valued = {
+            "valued": boards.state_svg(self.game, state, values, last_action),
+            "next": f"next: {self.names[ply]} ({values[action]:+.3g}, best {best:+.3g})",
+        }
         net = getattr(self.agent, "net", None)
         # an n-tuple network of V, whose weights can be told apart
         if hasattr(getattr(net, "arrays", None), "stride") and not net.per_action:
-            found["shares"] = attribution(net, state, action)
-        return found
+            valued["shares"] = attribution(net, state, action)
+        return valued

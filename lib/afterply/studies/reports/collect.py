@@ -13,7 +13,7 @@ missing becomes a marked gap. The same input gives the same bytes.
 import contextlib
 import importlib
 import io
-from itertools import starmap
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -38,7 +38,7 @@ NO_ANSWERS = {"headline": {}, "papers": {}, "studies": [], "missing": []}
 def build(profile, studies, reports=None, published=None, results=None):
     """Build all pages of a profile, a folder of `reports`; return what they are made of.
 
-    `results` are what `gather` found, if that was asked before the notebooks had been executed.
+    `results` are those of :func:`gather`, if it was called before the notebooks had been executed.
     """
     directory = Path(reports or reports_directory()) / profile
     directory.mkdir(parents=True, exist_ok=True)
@@ -50,19 +50,19 @@ def build(profile, studies, reports=None, published=None, results=None):
 
 
 def gather(studies, directory, published):
-    """Return the results, runs and figures of studies, which take most of the time."""
+    """Return the results, runs, figures and cells of studies, which take most of the time."""
     studies = {study.name: study for study in studies}
-    with contextlib.redirect_stdout(io.StringIO()):  # studies say what they find in their records
-        tables = [study.table() for study in studies.values()]
+    with contextlib.redirect_stdout(io.StringIO()):  # studies print what their records hold
+        tables = {name: study.table() for name, study in studies.items()}
         runs = pd.concat([pd.DataFrame(), *(study.runs() for study in studies.values())])
         figures = list(drawn(published, studies, directory))
-        cells = {
-            f"{study.name}/{name}": cell
-            for study, table in zip(studies.values(), tables, strict=True)
-            for name, cell in study.cells(table).items()
-        }
+        cells = {}
+        for study_name, study in studies.items():
+            for cell_name, cell in study.cells(tables[study_name]).items():
+                cells[f"{study_name}/{cell_name}"] = cell
+    results = by_columns(joined(list(tables.values()))) if tables else {}
     return SimpleNamespace(
-        found=by_columns(joined(tables)) if tables else {},
+        by_columns=results,
         runs=runs.reindex(columns=sources.RUN_COLUMNS).reset_index(drop=True),
         figures=figures,
         cells=cells,
@@ -71,39 +71,59 @@ def gather(studies, directory, published):
 
 def collect(profile, results, directory, published):
     """Return everything a report is made of."""
-    found, runs, figures = results.found, results.runs, results.figures
-    groups = without_record(runs).groupby("study")
-    lacking = {study: missing_cost(rows) for study, rows in groups}
+    runs = results.runs
     notebooks = sources.notebooks(directory)
-    failed = {book.name: book.cells[0][2].strip() for book in notebooks if book.failed}
-    gaps = [f"the notebook {n} failed: {t.splitlines()[-2].strip()}" for n, t in failed.items()]
     ordered = sorted(published.values(), key=lambda paper: (paper.order, paper.key))
-    parts = [part_of(paper, found, runs, figures, notebooks) for paper in ordered]
-    linked, late = _linked(parts, results) if profile == "paper" else (NO_ANSWERS, [])
-    origins = _counted(count(runs["provenance"], sources.PROVENANCES))
-    hours = without_record(runs)["estimated_cpu_seconds"].sum() / 3600
-    missing = f" ({hours:.1f} CPU h)" if hours > 0 else ""
+    parts = [
+        part_of(paper, results.by_columns, runs, results.figures, notebooks) for paper in ordered
+    ]
+    answers_of_studies = NO_ANSWERS
+    outdated_answers = []
+    if profile == "paper":
+        answers_of_studies = _linked_answers(parts)
+        outdated_answers = _outdated(answers_of_studies, parts, results)
+    missing_of_study = without_record(runs).groupby("study")
     return SimpleNamespace(
         profile=profile,
         parts=parts,
         runs=runs,
         notebooks=notebooks,
-        answers=linked,
-        gaps=gaps + late,
-        lacking=lacking,
+        answers=answers_of_studies,
+        gaps=_failures(notebooks) + outdated_answers,
+        lacking={study: missing_cost(rows) for study, rows in missing_of_study},
         verdicts=count((row.verdict for part in parts for row in part.rows), VERDICTS),
         statements=count((row.verdict for part in parts for row in part.statements), STATEMENTS),
-        status=f"Runs and evaluations ({len(runs):,}): {origins}{missing}",
+        status=_status(runs),
         confirmed=sources.confirmed(runs),
     )
+
+
+def _failures(notebooks):
+    """Return in words which notebooks failed; papermill writes the error into their first cell."""
+    failures = []
+    for notebook in notebooks:
+        if notebook.failed:
+            _, _, source = notebook.cells[0]
+            error = source.strip().splitlines()[-2].strip()
+            failures.append(f"the notebook {notebook.name} failed: {error}")
+    return failures
+
+
+def _status(runs):
+    """Return how many runs there are of each origin, and what the missing ones cost."""
+    origins = _in_words(count(runs["provenance"], sources.PROVENANCES))
+    status = f"Runs and evaluations ({len(runs):,}): {origins}"
+    missing_hours = without_record(runs)["estimated_cpu_seconds"].sum() / 3600
+    if missing_hours > 0:
+        status += f" ({missing_hours:.1f} CPU h)"
+    return status
 
 
 def drawn(published, studies, directory):
     """Draw the figures that pages show, and yield name, study and caption of each."""
     for key, paper in published.items():
-        known = {*studies, *paper.studies}  # "tictactoe-q-learning" is none of "tictactoe"
         for name, function in figures_of(key).items():
-            study = max((s for s in known if name.startswith(f"{s}-")), key=len, default="")
+            study = _study_of_figure(name, {*studies, *paper.studies})
             if study not in studies:
                 continue
             figure, data, caption, *arms = function(studies)
@@ -111,8 +131,17 @@ def drawn(published, studies, directory):
                 continue
             caption = " ".join(studies[study].caption(caption, *arms).split())
             picture.save(figure, directory / "figures", name, data, caption)
-            drawn_by = getattr(function, "func", function).__name__  # of a partial
-            yield SimpleNamespace(study=study, name=name, caption=caption, drawn_by=drawn_by)
+            function_with_name = getattr(function, "func", function)  # of a partial
+            yield SimpleNamespace(
+                study=study, name=name, caption=caption, drawn_by=function_with_name.__name__
+            )
+
+
+def _study_of_figure(name, studies):
+    """Return the study whose name a figure's name begins with, or ""."""
+    candidates = [study for study in studies if name.startswith(f"{study}-")]
+    # The longest: a figure of "tictactoe-q-learning" is none of "tictactoe".
+    return max(candidates, key=len, default="")
 
 
 def figures_of(key) -> dict:
@@ -123,126 +152,208 @@ def figures_of(key) -> dict:
         return {}
 
 
-def _linked(parts, results):
-    # the answers of answers.yaml, in `statements` the (part, row) on which each rests; and a
-    # sentence for each result that is not as the answer, or a paragraph of a notebook, says
-    linked, late = read_yaml(published_file("papers/answers.yaml")), []
-    known = {
-        f"{part.paper.key}/{r.statement.id}": (part, r) for part in parts for r in part.statements
-    }
-    answers = [linked["headline"], *linked["papers"].values(), *linked["studies"]]
-    for answer in answers:
-        answer["statements"] = [known[name] for name in answer["rests_on"] if name in known]
-    texts = [one for answer in answers for one in sentences.texts_of(answer)]
+# Answers, and what they rest on
+
+
+def _linked_answers(parts):
+    """Return answers.yaml, with the `statements` each answer rests on: (part, row) of each."""
+    linked = read_yaml(published_file("papers/answers.yaml"))
+    statements = _statements_by_name(parts)
+    for answer in _each_answer(linked):
+        names = [name for name in answer["rests_on"] if name in statements]
+        answer["statements"] = [statements[name] for name in names]
+    return linked
+
+
+def _outdated(linked, parts, results):
+    """Return a sentence for each result that has moved since an answer or a paragraph named it."""
+    texts = []
+    for answer in _each_answer(linked):
+        texts += sentences.texts_of(answer)
     names = {name for _, rests_on in texts for name in rests_on}
-    judged = {n: (row.verdict, *sentences.numbers_in(row.number)) for n, (_, row) in known.items()}
-    named = sentences.results_by_name(names, judged | results.cells, results.found)
-    there = {part.paper.key for part in parts} | {study for study, *_ in results.found}
+    cells = {}
+    for name, (_, row) in _statements_by_name(parts).items():
+        cells[name] = (row.verdict, *sentences.numbers_in(row.number))
+    results_now = sentences.results_by_name(names, cells | results.cells, results.by_columns)
+    # Only results of these papers and studies can be asked for.
+    owners = {part.paper.key for part in parts} | {study for study, _, _ in results.by_columns}
+    outdated = []
     for text, rests_on in texts:
-        asked = {n: said for n, said in rests_on.items() if n.partition("/")[0] in there}
-        for where in sentences.moved(asked, named):
-            late.append(f"an answer must be read again, since {where}: {text}")
-    return linked, late
+        expected = {
+            name: words for name, words in rests_on.items() if name.partition("/")[0] in owners
+        }
+        for change in sentences.moved(expected, results_now):
+            outdated.append(f"an answer must be read again, since {change}: {text}")
+    return outdated
 
 
-def _counted(numbers):
-    return " · ".join(f"{number:,} {name}" for name, number in numbers.items())
+def _each_answer(linked):
+    """Return the entries of answers.yaml as one list."""
+    return [linked["headline"], *linked["papers"].values(), *linked["studies"]]
 
 
-def part_of(paper, found, runs, figures, notebooks):
-    """Return what the report says about one paper; found: of `by_columns`."""
-    shown = {entry["shows"] for entry in paper.figures}
-    figures = [f for f in figures if f.study in paper.studies or f.name in shown]
-    of_figures = {figure.study for figure in figures}
-    made = set(runs["notebook"][runs["study"].isin({*paper.studies, *of_figures})])
-    # that made its values, or speak of it at their beginning
-    books = [book for book in notebooks if book.name in made or paper.key in book.cells[0][2]]
-    of_books = runs["study"][runs["notebook"].isin([book.name for book in books])]
-    rows = [_row(claim, paper, runs, books, found) for claim in paper.claims]
-    made_by = dict(runs[["study", "notebook"]].dropna().values)
-    stated = list(_statements(paper, found, {f.name for f in figures}, runs, made_by))
-    tried = [row for row in stated if row.program and row.program.parts]
+def _statements_by_name(parts):
+    """Return "paper/statement" -> (part of the report, row of the statement)."""
+    statements = {}
+    for part in parts:
+        for row in part.statements:
+            statements[f"{part.paper.key}/{row.statement.id}"] = (part, row)
+    return statements
+
+
+def _in_words(counts):
+    return " · ".join(f"{number:,} {name}" for name, number in counts.items())
+
+
+# The part of a paper
+
+
+def part_of(paper, results, runs, figures, notebooks):
+    """Return what the report says about one paper; results: those of `by_columns`."""
+    shown_on_page = {entry["shows"] for entry in paper.figures}
+    own_figures = [f for f in figures if f.study in paper.studies or f.name in shown_on_page]
+    books = _notebooks_of(paper, own_figures, runs, notebooks)
+    studies_of_books = runs["study"][runs["notebook"].isin([book.name for book in books])]
+    rows = [_row(claim, paper, runs, books, results) for claim in paper.claims]
+    figure_names = {figure.name for figure in own_figures}
+    statements = _statements(paper, results, figure_names, runs)
+    # The statements that were also tried with the authors' program
+    tried = [row for row in statements if row.program and row.program.parts]
+    judged_program = {}
+    if tried:
+        judged_program = count((row.program.verdict for row in tried), STATEMENTS)
     return SimpleNamespace(
         paper=paper,
         rows=rows,
         targets=[row for row in rows if row.claim.target],
         verdicts=count((row.verdict for row in rows), VERDICTS),
         program=count((row.program.verdict for row in rows if row.program), VERDICTS),
-        statements=stated,
-        judged=count((row.verdict for row in stated), STATEMENTS),
-        judged_program=count((row.program.verdict for row in tried), STATEMENTS) if tried else {},
-        figures=figures,
+        statements=statements,
+        judged=count((row.verdict for row in statements), STATEMENTS),
+        judged_program=judged_program,
+        figures=own_figures,
         notebooks=books,
-        studies=list(dict.fromkeys([*paper.studies, *of_books])),
+        studies=list(dict.fromkeys([*paper.studies, *studies_of_books])),
     )
 
 
-def _statements(paper, found, shown, runs, made_by):
-    """Yield each statement with its verdict, in numbers and words, and what shows or made it."""
+def _notebooks_of(paper, figures, runs, notebooks):
+    """Return the notebooks that made a paper's values, or that name it in their first cell."""
+    studies = {*paper.studies, *(figure.study for figure in figures)}
+    makers = set(runs["notebook"][runs["study"].isin(studies)])
+    books = []
+    for book in notebooks:
+        _, _, first_source = book.cells[0]
+        if book.name in makers or paper.key in first_source:
+            books.append(book)
+    return books
 
-    def values(study, arm, columns, which):
-        rows = found.get((study, arm, key_of(columns)))
-        return {} if rows is None else final_values(rows, which)
 
-    missing, arms = without_record(runs), {*zip(runs["study"], runs["arm"])}
-    there = runs[runs["provenance"] != sources.MISSING]
-    recorded = {*zip(there["study"], there["arm"])}
-
-    def lacking(study, arm):
-        here = missing[missing["study"] == study]
-        return here[here["arm"] == arm] if (study, arm) in arms else here
-
-    judged = in_both(paper, values, errors.known())
-    moves = margins.known()
+def _statements(paper, results, figure_names, runs):
+    """Return a row for each statement: its verdict, in numbers and words, and what made it."""
+    notebook_of_study = dict(runs[["study", "notebook"]].dropna().values)
+    with_record = runs[runs["provenance"] != sources.MISSING]
+    recorded_arms = {*zip(with_record["study"], with_record["arm"])}
+    judged = in_both(paper, partial(_final_values, results), errors.known())
+    verdicts_with_other_margins = margins.known()
+    rows = []
     for statement, (outcome, program) in zip(paper.statements, judged, strict=True):
-        wanted = [(one["study"], one["arm"]) for part in statement.parts for one in series(part)]
-        asked = wanted if outcome.verdict == NOT_RUN else []
-        lacks = [rows for rows in starmap(lacking, asked) if len(rows)]
-        yield SimpleNamespace(
+        arms = [(one["study"], one["arm"]) for part in statement.parts for one in series(part)]
+        notebooks = [notebook_of_study[s] for s, _ in arms if s in notebook_of_study]
+        missing = _first_missing(arms, runs) if outcome.verdict == NOT_RUN else None
+        figure = statement.figure if statement.figure in figure_names else ""
+        # The sentence of an undecided statement ends with its kind in words.
+        kind = outcome.sentence.rpartition(". ")[2] if outcome.kind else ""
+        row = SimpleNamespace(
             **vars(outcome) | {"number": outcome.number or outcome.sentence},
             statement=statement,
             program=program,  # its outcome in the reading "as the original software", or None
-            moves=moves.get(f"{paper.key}/{statement.id}"),  # verdicts with other margins
-            figure=statement.figure if statement.figure in shown else "",
-            open=outcome.sentence.rpartition(". ")[2] if outcome.kind else "",  # the kind in words
+            moves=verdicts_with_other_margins.get(f"{paper.key}/{statement.id}"),
+            figure=figure,
+            open=kind,
             former=_other_verdicts(statement, outcome.verdict),
-            arms=[place for place in dict.fromkeys(wanted) if place in recorded],  # made its runs
-            needs=lacks[0]["study"].iloc[0] if lacks else "",  # the study that lacks runs for it
-            lacks=missing_cost(lacks[0]) if lacks else "no runs",
-            notebooks=list(dict.fromkeys(made_by[s] for s, _ in wanted if s in made_by)),
+            arms=[arm for arm in dict.fromkeys(arms) if arm in recorded_arms],
+            needs="",  # the study that lacks runs for it
+            lacks="no runs",
+            notebooks=list(dict.fromkeys(notebooks)),
         )
+        if missing is not None:
+            row.needs = missing["study"].iloc[0]
+            row.lacks = missing_cost(missing)
+        rows.append(row)
+    return rows
+
+
+def _final_values(results, study, arm, columns, which):
+    """Return run -> value of one result, as `in_both` asks for it."""
+    rows = results.get((study, arm, key_of(columns)))
+    return {} if rows is None else final_values(rows, which)
+
+
+def _first_missing(arms, runs):
+    """Return the missing runs of the first (study, arm) that has any, or None.
+
+    Of an arm that no run has, such as one that is derived, they are those of its study.
+    """
+    all_missing = without_record(runs)
+    known_arms = {*zip(runs["study"], runs["arm"])}
+    for study, arm in arms:
+        missing = all_missing[all_missing["study"] == study]
+        if (study, arm) in known_arms:
+            missing = missing[missing["arm"] == arm]
+        if len(missing):
+            return missing
+    return None
 
 
 def _other_verdicts(judged, verdict):
-    # before its rule or test was changed, with the reason
+    """Return (verdict, reason) of the former verdicts that differ from the present one."""
     return [(before, why) for before, why in judged.former if verdict not in (before, NOT_RUN)]
 
 
-def _row(claim, paper, runs, books, found):
+def _row(claim, paper, runs, books, results):
     """Return one published value: its row of `compare`, and where ours comes from."""
-    of_study, compared = runs[runs["study"] == claim.study], row_of(claim, found)
-    ours, verdict = compared["ours"], compared["verdict"]
-    timed = times.ours_of(claim, paper.claims, of_study)
-    short, ours = timed or (bare(ours), ours)
-    words = ("move_times(",) if claim.timed else (f'"{claim.arm}"', ".run(")
-    by = [book.place(*words) for book in books if book.name in set(of_study["notebook"])]
-    place, said = claim.place, answers(claim, found)
-    inside = {"place": f"{place['row']}, {place['column']}"} if "table" in place else {}
+    of_study = runs[runs["study"] == claim.study]
+    compared = row_of(claim, results)
+    verdict = compared["verdict"]
+    times_in_words = times.ours_of(claim, paper.claims, of_study)
+    if times_in_words:
+        short, ours = times_in_words
+    else:
+        short, ours = bare(compared["ours"]), compared["ours"]
+    place = compared["place"]
+    if "table" in claim.place:
+        place = f"{claim.place['row']}, {claim.place['column']}"
+    provenance = ""
+    made_by = ""
+    if ours:
+        # The other runs of the study do not answer this claim.
+        provenance = sources.provenance(of_study[of_study["arm"] == claim.arm])
+        made_by = _cell_that_made(claim, of_study, books)
+    answers_of_readings = answers(claim, results)
     return SimpleNamespace(
-        **compared | {"ours": ours} | inside,
+        **compared | {"ours": ours, "place": place},
         claim=claim,
         anchor="v-" + anchor(claim.id.split("/", 1)[1]),
-        short=short or ("not run" if verdict == NOT_RUN else verdict),  # for a cell of a table
+        short=short or verdict,  # for a cell of a table
         former=_other_verdicts(claim, verdict),
-        answers=said,  # of other readings
-        program=software(said),  # the one "as in the authors' program", or None
-        # the arm's other runs do not answer this claim
-        provenance=sources.provenance(of_study[of_study["arm"] == claim.arm]) if ours else "",
-        made=by[-1] if by and ours else "",  # the address of the cell that made it
+        answers=answers_of_readings,
+        program=software(answers_of_readings),  # the one "as in the authors' program", or None
+        provenance=provenance,
+        made=made_by,
     )
+
+
+def _cell_that_made(claim, runs, books):
+    """Return the address of the notebook cell that made a value, or ""."""
+    words = ("move_times(",) if claim.timed else (f'"{claim.arm}"', ".run(")
+    makers = set(runs["notebook"])
+    places = [book.place(*words) for book in books if book.name in makers]
+    return places[-1] if places else ""
 
 
 def told(summary) -> str:
     """Return what a report sums up, as text."""
-    values = f"Published values: {_counted(summary.verdicts)}"
-    return "\n".join([values, summary.status, *(f"gap: {gap}" for gap in summary.gaps)])
+    lines = [f"Published values: {_in_words(summary.verdicts)}", summary.status]
+    lines += [f"gap: {gap}" for gap in summary.gaps]
+    return "\n".join(lines)

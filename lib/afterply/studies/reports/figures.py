@@ -12,14 +12,23 @@ from ..papers.verdicts import MIN_RUNS, REPRODUCED
 from ..results import LIKE, filling, in_percent
 from .picture import DARK, SETTINGS, SIZE, VERDICTS, Picture
 
-LOOKS = (
-    *(("#cc3311", "o", "-"), ("#0077bb", "s", "--"), ("#009988", "^", "-.")),
-    *(("#ee7733", "D", "-"), ("#33bbee", "v", "--"), ("#ee3377", "P", "-.")),
-    *(("#5c5c5c", "X", ":"), ("#0077bb", "s", "-"), ("#009988", "^", "--")),
+COLOUR_MARKER_LINE = [
+    ("#cc3311", "o", "-"),
+    ("#0077bb", "s", "--"),
+    ("#009988", "^", "-."),
+    ("#ee7733", "D", "-"),
+    ("#33bbee", "v", "--"),
+    ("#ee3377", "P", "-."),
+    ("#5c5c5c", "X", ":"),
+    ("#0077bb", "s", "-"),
+    ("#009988", "^", "--"),
     ("#882255", "*", "-"),
-)
+]
 # by position in the figure
-STYLES = [dict(zip(("color", "marker", "linestyle"), look, strict=True)) for look in LOOKS]
+STYLES = [
+    {"color": colour, "marker": marker, "linestyle": line}
+    for colour, marker, line in COLOUR_MARKER_LINE
+]
 OWN_COLOURS = ("#000000", "#aa3377", "#bbaa00")  # of arms of one's own
 BAND = Patch(color="#d9d9d9", label="margin")
 PRINTED = {"marker": "D", "color": DARK, "markerfacecolor": "white"}
@@ -32,10 +41,12 @@ in_our_style = matplotlib.rc_context(SETTINGS)  # as a decorator
 
 def arm_style(arm, arms=(), styles=None):
     """Return colour, marker and line of an arm: from `styles`, else by its position in `arms`."""
-    if styles and arm in styles:
+    styles = styles or {}
+    if arm in styles:
         return styles[arm]
-    others = [name for name in arms if not styles or name not in styles]
-    return STYLES[others.index(arm) % len(STYLES) if arm in others else 0]
+    others = [name for name in arms if name not in styles]
+    position = others.index(arm) if arm in others else 0
+    return STYLES[position % len(STYLES)]
 
 
 def interval_of(measure, values) -> Interval:
@@ -55,19 +66,26 @@ def curve_data(table, lines, by="arm", x="episode"):
     """
     lines = list(dict.fromkeys(lines))
     rows = table[table[by].isin(lines)]
-    for twice in rows[rows.duplicated([by, "run", x], keep=False)][:1].to_dict("records"):
-        others = [n for n in ("study", *filling(table)) if n in table and n not in (by, x)]
-        differ = [n for n in others if rows[n].nunique(dropna=False) > 1]
-        raise ValueError(
-            f"run {twice['run']} of {twice[by]!r} has two values at {x} {twice[x]}: select one of"
-            f" {', '.join(differ) or 'them'} first"
-        )
-    records = [
-        (line, place, len(group), *mean_interval(group["value"]))
-        for line in lines
-        for place, group in rows[rows[by] == line].groupby(x)
-    ]
+    _require_one_value(rows, by, x)
+    records = []
+    for line in lines:
+        for place, group in rows[rows[by] == line].groupby(x):
+            records.append((line, place, len(group), *mean_interval(group["value"])))
     return pd.DataFrame(records, columns=[by, x, *INTERVAL])
+
+
+def _require_one_value(rows, by, x):
+    """Raise ValueError if a run has two values in one place of a line."""
+    repeated = rows[rows.duplicated([by, "run", x], keep=False)]
+    if repeated.empty:
+        return
+    first = repeated.to_dict("records")[0]
+    other_columns = [n for n in ("study", *filling(rows)) if n in rows and n not in (by, x)]
+    differing = [name for name in other_columns if rows[name].nunique(dropna=False) > 1]
+    raise ValueError(
+        f"run {first['run']} of {first[by]!r} has two values at {x} {first[x]}: select one of"
+        f" {', '.join(differing) or 'them'} first"
+    )
 
 
 @in_our_style
@@ -97,86 +115,130 @@ def learning_curves(
     data = curve_data(table, lines, by, x)
     data.insert(1, "kind", ["original" if line in logs else "ours" for line in data[by]])
     if possible:
-        data["low"] = data["low"].clip(lower=possible[0])
-        data["high"] = data["high"].clip(upper=possible[1])
+        least, greatest = possible
+        data["low"] = data["low"].clip(lower=least)
+        data["high"] = data["high"].clip(upper=greatest)
     figure = Picture(figsize=SIZE, layout="constrained")
-    axes, extra = figure.add_subplot(), []
+    axes = figure.add_subplot()
     for line in lines:
-        own = data[data[by] == line].rename(columns={x: "x"})
+        rows = data[data[by] == line].rename(columns={x: "x"})
         style = own_styles.get(line) or arm_style(line, lines, styles)
-        _draw_curve(axes, own, line, style, counted=line not in logs)
+        _draw_curve(axes, rows, line, style, counted=line not in logs)
     last = data[x].max() if len(data) else 1
+    beside_curves = []  # what is drawn besides: published values, and the best achievable
     for place, claim in enumerate(published):
-        style, beside = arm_style(claim.arm, lines, styles), last * (1.03 + 0.015 * place)
-        drawn = _draw_published(axes, claim, beside, style)
-        extra.append({by: claim.arm, x: last, **drawn})
+        position = last * (1.03 + 0.015 * place)
+        style = arm_style(claim.arm, lines, styles)
+        point = _draw_published(axes, claim, position, style)
+        beside_curves.append({by: claim.arm, x: last, **point})
     if best is not None:
         name = f"best achievable ({plain(best)})"
         axes.axhline(best, color=DARK, linewidth=1.2, linestyle=":", label=name)
-        extra.append({by: "", "kind": "best achievable", x: last, "mean": best})
+        beside_curves.append({by: "", "kind": "best achievable", x: last, "mean": best})
     axes.set(xlabel=xlabel, ylabel=label, title=title)
     _show_beginning(axes, data, by, x, own_styles)
     if possible:
-        (low, high), room = axes.get_ylim(), 0.03 * (possible[1] - possible[0])
-        axes.set_ylim(max(low, possible[0] - room), min(high, possible[1] + room))
+        _limit_values(axes, least, greatest)
     if score_axis:
-        scale = (lambda rate: rate / 50 - 1, lambda score: 50 * (score + 1))
-        axes.secondary_yaxis("right", functions=scale).set_ylabel("score (−1 lost … +1 won)")
+        _add_score_axis(axes)
     legend(figure, 2, title="mean and 95% interval over runs")
-    more = [pd.DataFrame(extra, columns=data.columns)] if extra else []
-    return figure, pd.concat([data, *more], ignore_index=True)
+    tables = [data]
+    if beside_curves:
+        tables.append(pd.DataFrame(beside_curves, columns=data.columns))
+    return figure, pd.concat(tables, ignore_index=True)
+
+
+def _limit_values(axes, least, greatest):
+    """Let an axis end a little beyond the least and the greatest value there can be."""
+    low, high = axes.get_ylim()
+    room = 0.03 * (greatest - least)
+    axes.set_ylim(max(low, least - room), min(high, greatest + room))
+
+
+def _add_score_axis(axes):
+    """Add a second axis on which a rate in percent is a mean score from -1 to 1."""
+
+    def score_of(rate):
+        return rate / 50 - 1
+
+    def rate_of(score):
+        return 50 * (score + 1)
+
+    second_axis = axes.secondary_yaxis("right", functions=(score_of, rate_of))
+    second_axis.set_ylabel("score (−1 lost … +1 won)")
 
 
 def _with_own(table, lines, by, styles):
-    """Return the table and lines with arms of one's own that are like a drawn one, and styles."""
+    """Return the table and lines with one's own arms that are like a drawn one, and their styles.
+
+    An own arm has the style of the arm that it changes, in a colour of its own and a wider line.
+    """
     if LIKE not in table or not (table[LIKE] != "").any():
         return table, lines, {}
-    own = table[LIKE] != ""
-    counterpart = table[LIKE] if by == "arm" else table[by]
-    named = table["arm"] if by == "arm" else table["arm"] + ", " + table[by]
-    arms, drawn = list(table["arm"][own].unique()), own & counterpart.isin(lines)
-    looks = {}
-    for name, like, arm in zip(named[drawn], counterpart[drawn], table["arm"][drawn], strict=True):
-        look = arm_style(like, lines, styles) | {"linewidth": 2.6}
-        looks[name] = look | {"color": OWN_COLOURS[arms.index(arm) % len(OWN_COLOURS)]}
-    table = table.assign(**{by: table[by].where(~own, named)})
-    return table, [*lines, *looks], looks
+    is_own = table[LIKE] != ""
+    if by == "arm":
+        counterparts = table[LIKE]
+        names = table["arm"]
+    else:
+        counterparts = table[by]
+        names = table["arm"] + ", " + table[by]
+    own_arms = list(table["arm"][is_own].unique())
+    is_drawn = is_own & counterparts.isin(lines)
+    own_styles = {}
+    for name, counterpart, arm in zip(
+        names[is_drawn], counterparts[is_drawn], table["arm"][is_drawn], strict=True
+    ):
+        colour = OWN_COLOURS[own_arms.index(arm) % len(OWN_COLOURS)]
+        style = arm_style(counterpart, lines, styles)
+        own_styles[name] = style | {"linewidth": 2.6, "color": colour}
+    named_table = table.assign(**{by: table[by].where(~is_own, names)})
+    return named_table, [*lines, *own_styles], own_styles
 
 
-def _show_beginning(axes, data, by, x, own):
-    # what two minutes reach is the beginning of a long training
-    ends = data[data[by].isin(list(own))][x].max() if own else None
-    if own and data[x][data[x] > 0].size and ends < data[x].max() / 4:
+def _show_beginning(axes, data, by, x, own_styles):
+    """Give the first axis a scale of logarithms if one's own arms end early in a long training."""
+    if not own_styles or not (data[x] > 0).any():
+        return
+    own_end = data[data[by].isin(list(own_styles))][x].max()
+    if own_end < data[x].max() / 4:
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter(lambda number, _: f"{number:,.0f}")
         axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _draw_curve(axes, rows, arm, style, counted):
+def _draw_curve(axes, rows, line, style, counted):
+    """Draw a curve with its intervals; `counted`: its name has the number of runs."""
     if rows.empty:
-        axes.plot([], [], label=f"{arm}: not run", **style)
+        axes.plot([], [], label=f"{line}: not run", **style)
         return
     step = max(1, len(rows) // 20)
-    label = _with_runs(arm, rows["runs"], "–") if counted else arm
+    label = _with_runs(line, rows["runs"], "–") if counted else line
     look = style | {"label": label, "markersize": 4.5, "markevery": step}
     axes.plot(rows["x"], rows["mean"], **look)
     if rows["low"].notna().any():
-        look = {"color": style["color"], "alpha": 0.16, "linewidth": 0}
-        axes.fill_between(rows["x"], rows["low"], rows["high"], **look)
-        some = rows.iloc[::step]
-        half = [some["mean"] - some["low"], some["high"] - some["mean"]]
-        look = {"fmt": "none", "ecolor": style["color"], "elinewidth": 1, "capsize": 2.5}
-        axes.errorbar(some["x"], some["mean"], half, **look)
+        colour = style["color"]
+        axes.fill_between(
+            rows["x"], rows["low"], rows["high"], color=colour, alpha=0.16, linewidth=0
+        )
+        marked = rows.iloc[::step]
+        below = marked["mean"] - marked["low"]
+        above = marked["high"] - marked["mean"]
+        bars = {"fmt": "none", "ecolor": colour, "elinewidth": 1, "capsize": 2.5}
+        axes.errorbar(marked["x"], marked["mean"], [below, above], **bars)
 
 
 def _draw_published(axes, claim, x, style):
     """Draw a published value beside the end of the curves, where it hides nothing."""
     mean, low, high = _published(claim)
-    label = f"{claim.arm}, published" + (" (± printed s.e.)" if low < mean else "")
+    label = f"{claim.arm}, published"
+    half = 0
+    if low < mean:
+        label += " (± printed s.e.)"
+        half = mean - low
     look = {"fmt": style["marker"], "color": style["color"], "markerfacecolor": "white"}
     look |= {"markersize": 9, "markeredgewidth": 1.8, "capsize": 5, "zorder": 5, "label": label}
-    axes.errorbar([x], [mean], [[mean - low] if low < mean else [0]], **look)
+    axes.errorbar([x], [mean], [half], **look)
     runs = (claim.uncertainty or {}).get("runs")
     return {"kind": "published", "runs": runs, "mean": mean, "low": low, "high": high}
 
@@ -189,10 +251,18 @@ def _published(claim):
 
 def ladders(rungs, label="rating (Elo points above the random player)", title=""):
     """Draw ladders of opponents, one line a method; rungs: method, dial, run, value."""
-    look = {"score_axis": False, "possible": None, "label": label, "title": title}
-    look["xlabel"] = "dial (0 = knows nothing, 1 = as it was trained)"
     methods = list(dict.fromkeys(rungs["method"]))
-    figure, data = learning_curves(rungs, methods, "method", "dial", **look)
+    figure, data = learning_curves(
+        rungs,
+        methods,
+        by="method",
+        x="dial",
+        title=title,
+        score_axis=False,
+        label=label,
+        possible=None,
+        xlabel="dial (0 = knows nothing, 1 = as it was trained)",
+    )
     return figure, data.drop(columns="kind")
 
 
@@ -203,19 +273,20 @@ def panels(rows, tables, title="", lines=None):
     tables: label of a panel -> DataFrame [row, series, runs, mean, low, high]; a printed value has
     0 runs; fewer than three have no interval. lines: label of a panel -> its vertical line.
     """
-    filled = [table.assign(panel=label) for label, table in tables.items() if len(table)]
-    data = pd.concat(filled, ignore_index=True)[["panel", "row", "series", *INTERVAL]]
-    names = max(1.9, 0.6 + 0.075 * max(map(len, rows)))  # inches, beside the panels
-    size = (names + 3.3 * len(tables), 1.9 + 0.42 * len(rows))
+    lines = lines or {}
+    labelled = [table.assign(panel=label) for label, table in tables.items() if len(table)]
+    data = pd.concat(labelled, ignore_index=True)[["panel", "row", "series", *INTERVAL]]
+    width_of_names = max(1.9, 0.6 + 0.075 * max(map(len, rows)))  # inches, beside the panels
+    size = (width_of_names + 3.3 * len(tables), 1.9 + 0.42 * len(rows))
     figure = Picture(figsize=size, layout="constrained")
     all_axes = figure.subplots(1, len(tables), sharey=True, squeeze=False)[0]
     for axes, label in zip(all_axes, tables, strict=True):
-        own = data[data["panel"] == label]
-        _draw_series(axes, own, list(rows))
-        if label in (lines or {}):
+        in_panel = data[data["panel"] == label]
+        _draw_series(axes, in_panel, list(rows))
+        if label in lines:
             axes.axvline(lines[label], color=DARK, linewidth=1.2, linestyle=":")
         axes.set_xlabel(label)
-        if len(own):
+        if len(in_panel):
             axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
     name_rows(all_axes[0], rows)
     figure.suptitle(title, fontsize=12)
@@ -226,13 +297,17 @@ def _draw_series(axes, data, rows):
     """Draw the series of every row below each other, with intervals of several runs."""
     names = list(dict.fromkeys(data["series"]))
     for k, series in enumerate(names):
-        own, style = data[data["series"] == series], STYLES[k % len(STYLES)]
+        points = data[data["series"] == series]
+        style = STYLES[k % len(STYLES)]
         shift = 0.0 if len(names) == 1 else -0.2 + 0.4 * k / (len(names) - 1)
-        y, known = [rows.index(row) + shift for row in own["row"]], own["runs"] >= MIN_RUNS
-        half = [(own["mean"] - own[end]).abs().where(known).fillna(0) for end in ("low", "high")]
-        label = _with_runs(series, own["runs"], " to ") if own["runs"].any() else series
+        heights = [rows.index(row) + shift for row in points["row"]]
+        has_interval = points["runs"] >= MIN_RUNS
+        below = (points["mean"] - points["low"]).abs().where(has_interval).fillna(0)
+        above = (points["mean"] - points["high"]).abs().where(has_interval).fillna(0)
+        # A series without runs is printed.
+        label = _with_runs(series, points["runs"], " to ") if points["runs"].any() else series
         look = {"fmt": style["marker"], "color": style["color"], "capsize": 3, "linewidth": 1.4}
-        axes.errorbar(own["mean"], y, xerr=half, label=label, **look)
+        axes.errorbar(points["mean"], heights, xerr=[below, above], label=label, **look)
 
 
 @in_our_style
@@ -244,27 +319,39 @@ def effect_map(effects, rows, columns, title="", label="percent of the best resu
     """
     size = (2.2 + 0.95 * len(columns), 2.6 + 0.5 * len(rows))
     figure = Picture(figsize=size, layout="constrained")
-    axes, colours = figure.add_subplot(), matplotlib.colormaps["RdBu"]
+    axes = figure.add_subplot()
+    colours = matplotlib.colormaps["RdBu"]
     for cell in effects.itertuples():
-        x, y, share = columns.index(cell.column), rows.index(cell.row), cell.effect / 100
-        decided, text = cell.verdict not in PLAIN, f"{round(cell.effect):+d}"
-        colour = PLAIN.get(cell.verdict, colours(0.5 + max(-0.5, min(share, 0.5))))
-        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white"))
-        look = {"color": "white" if decided and abs(share) > 0.3 else DARK}
-        look |= {"weight": "bold"} if decided else {}
-        text = {"open": f"({text})", CEILING: "ceiling"}.get(cell.verdict, text)
-        axes.text(x, y, text, ha="center", va="center", **look)
+        _draw_effect(axes, cell, columns.index(cell.column), rows.index(cell.row), colours)
     axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5), title=title)
     axes.set_xticks(range(len(columns)), columns, rotation=40, ha="left")
     axes.set_yticks(range(len(rows)), rows)
     axes.tick_params(length=0, top=False, labeltop=True, labelbottom=False)
     axes.grid(visible=False)
     shades = {"helps": colours(0.85), "harms": colours(0.15)} | PLAIN
-    words = "helps", "harms", "no difference", CEILING
+    words = ("helps", "harms", "no difference", CEILING)
     marks = [Patch(color=shades[word], label=word) for word in words]
     marks.append(Patch(facecolor=PLAIN["open"], edgecolor=DARK, label="( ) open"))
     figure.legend(handles=marks, loc="outside lower center", ncols=5, frameon=False, title=label)
     return figure, effects
+
+
+def _draw_effect(axes, cell, x, y, colours):
+    """Draw a cell of a map of effects: a square in the colour of the effect, and its number."""
+    share = cell.effect / 100
+    is_decided = cell.verdict not in PLAIN
+    colour = colours(0.5 + max(-0.5, min(share, 0.5))) if is_decided else PLAIN[cell.verdict]
+    axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white"))
+    text = f"{round(cell.effect):+d}"
+    if cell.verdict == "open":
+        text = f"({text})"
+    elif cell.verdict == CEILING:
+        text = "ceiling"
+    is_dark = is_decided and abs(share) > 0.3
+    look = {"color": "white" if is_dark else DARK}
+    if is_decided:
+        look["weight"] = "bold"
+    axes.text(x, y, text, ha="center", va="center", **look)
 
 
 @in_our_style
@@ -274,13 +361,16 @@ def strip(groups, label, best=None, title=""):
     if not means:
         raise ValueError(f"the groups {list(groups)} hold no values; run the study first")
     figure = Picture(figsize=(SIZE[0], 0.9 + 0.8 * len(groups)), layout="constrained")
-    axes, rows = figure.add_subplot(), []
+    axes = figure.add_subplot()
+    rows = []
     for y, (name, values) in enumerate(groups.items()):
-        rows += [(name, run, float(value), *means[name]) for run, value in enumerate(values)]
-        axes.plot(values, [y] * len(values), "o", color=STYLES[y % len(STYLES)]["color"], alpha=0.5)
+        colour = STYLES[y % len(STYLES)]["color"]
+        axes.plot(values, [y] * len(values), "o", color=colour, alpha=0.5)
         if name in means:
             look = {"fmt": "|", "color": DARK, "markersize": 14, "capsize": 4}
             interval_bar(axes, *means[name], y + 0.28, **look)
+        for run, value in enumerate(values):
+            rows.append((name, run, float(value), *means[name]))
     if best is not None:
         axes.axvline(best, color=DARK, linewidth=1.2, linestyle=":")
     axes.set(xlabel=label, title=title)
@@ -296,60 +386,89 @@ def interval_plot(comparison, claims, title="Printed and ours", row_height=0.62,
     own; rows without a number of ours are left out. row_height: inches. program: further rows of a
     comparison, "as in the authors' program", which stand hollow beside those of the same id.
     """
-    by_id, records = {c.id: c for c in claims if isinstance(c.value, int | float)}, []
-    theirs = {row["id"]: row for row in program}
-    for row in comparison[comparison["mean"].notna()].to_dict("records"):
-        if claim := by_id.get(row["id"]):
-            place = {"id": claim.id, "place": claim.where, "unit": claim.unit}
-            names = ("published", "published_low", "published_high")
-            place |= dict(zip(names, _published(claim), strict=True))
-            both = {name: row[name] for name in (*INTERVAL[1:], "runs", "verdict")}
-            if claim.id in theirs:
-                both |= {f"program_{name}": theirs[claim.id][name] for name in list(both)}
-            records.append(place | {"margin": claim.margin} | both)
-    if not records:
-        raise ValueError("no claim has a published number and a value of ours; run the study first")
-    data = pd.DataFrame(records)
-    least = data["unit"].map(lambda unit: UNITS.get(unit, UNITS[None])[2])
-    for name in {"low", "program_low"} & set(data):
-        data[name] = data[name].clip(lower=least)
+    data = _interval_data(comparison, claims, {row["id"]: row for row in program})
     heights = data.groupby("unit", sort=False).size() + 0.6
     size = (8.4, 1.3 + row_height * (len(data) + len(heights)))
     figure = Picture(figsize=size, layout="constrained")
     all_axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    place_of_all = f"{title.partition(':')[0]}, "  # the title says it, so rows need not
     for axes, (unit, rows) in zip(all_axes, data.groupby("unit", sort=False), strict=True):
         _draw_intervals(axes, rows, size=8 if row_height > 0.5 else 5)
-        name_rows(axes, list(rows["place"].str.removeprefix(f"{title.partition(':')[0]}, ")))
+        name_rows(axes, list(rows["place"].str.removeprefix(place_of_all)))
         axes.set_xlabel(unit)
     figure.suptitle(title, fontsize=12)
-    printed = Line2D([], [], linestyle="", label="paper ± printed s.e.", **PRINTED)
-    mine = {"marker": "o", "color": VERDICTS[REPRODUCED].colour}
-    handles = [printed, Line2D([], [], label="ours, 95% interval (colour: verdict)", **mine), BAND]
-    if theirs:
-        mine["markerfacecolor"] = "white"
-        handles.append(Line2D([], [], label="ours, as in the authors' program", **mine))
-    legend(figure, 2 if theirs else 3, handles=handles)
+    mark = {"marker": "o", "color": VERDICTS[REPRODUCED].colour}
+    handles = [
+        Line2D([], [], linestyle="", label="paper ± printed s.e.", **PRINTED),
+        Line2D([], [], label="ours, 95% interval (colour: verdict)", **mark),
+        BAND,
+    ]
+    if program:
+        hollow = mark | {"markerfacecolor": "white"}
+        handles.append(Line2D([], [], label="ours, as in the authors' program", **hollow))
+    legend(figure, 2 if program else 3, handles=handles)
     return figure, data
 
 
+def _interval_data(comparison, claims, program):
+    """Return the numbers of :func:`interval_plot`; program: id of a claim -> its other row."""
+    claim_of_id = {claim.id: claim for claim in claims if isinstance(claim.value, int | float)}
+    records = []
+    for row in comparison[comparison["mean"].notna()].to_dict("records"):
+        if row["id"] not in claim_of_id:
+            continue
+        claim = claim_of_id[row["id"]]
+        mean, low, high = _published(claim)
+        record = {
+            "id": claim.id,
+            "place": claim.where,
+            "unit": claim.unit,
+            "published": mean,
+            "published_low": low,
+            "published_high": high,
+            "margin": claim.margin,
+        }
+        names = ("mean", "low", "high", "runs", "verdict")
+        record |= {name: row[name] for name in names}
+        if claim.id in program:
+            record |= {f"program_{name}": program[claim.id][name] for name in names}
+        records.append(record)
+    if not records:
+        raise ValueError("no claim has a published number and a value of ours; run the study first")
+    data = pd.DataFrame(records)
+    least = data["unit"].map(lambda unit: UNITS.get(unit, UNITS[None])[2])
+    for name in ("low", "program_low"):
+        if name in data:
+            data[name] = data[name].clip(lower=least)
+    return data
+
+
 def _draw_intervals(axes, rows, size):
-    apart = {"markersize": size, "capsize": size / 2}
-    beside = {"xycoords": ("axes fraction", "data"), "va": "center", "annotation_clip": False}
+    """Draw the rows of a panel of :func:`interval_plot`; size: of the marks, in points."""
+    sizes = {"markersize": size, "capsize": size / 2}
     for y, row in enumerate(rows.itertuples()):
         if pd.notna(row.margin):
-            left, width = row.published - row.margin, 2 * row.margin
-            axes.barh(y, width, left=left, height=0.8, color=BAND.get_facecolor())
-        printed = row.published, row.published_low, row.published_high
-        interval_bar(axes, *printed, y - 0.24, linestyle="", **PRINTED, **apart)
+            left = row.published - row.margin
+            axes.barh(y, 2 * row.margin, left=left, height=0.8, color=BAND.get_facecolor())
+        published = row.published, row.published_low, row.published_high
+        interval_bar(axes, *published, y - 0.24, linestyle="", **PRINTED, **sizes)
         look = VERDICTS[row.verdict]
-        ours = {"fmt": look.marker, "color": look.colour} | apart
-        interval_bar(axes, row.mean, row.low, row.high, y + 0.04, **ours)
+        mark = {"fmt": look.marker, "color": look.colour}
+        interval_bar(axes, row.mean, row.low, row.high, y + 0.04, **mark, **sizes)
         if pd.notna(getattr(row, "program_mean", None)):
-            other = VERDICTS[row.program_verdict]
-            ours |= {"fmt": other.marker, "color": other.colour, "markerfacecolor": "white"}
-            interval_bar(axes, row.program_mean, row.program_low, row.program_high, y + 0.3, **ours)
+            program = row.program_mean, row.program_low, row.program_high
+            look_of_program = VERDICTS[row.program_verdict]
+            mark = {"fmt": look_of_program.marker, "color": look_of_program.colour}
+            interval_bar(axes, *program, y + 0.3, markerfacecolor="white", **mark, **sizes)
         axes.use_sticky_edges = False  # room beside the margin
-        axes.annotate(row.verdict, (1.01, y), color=look.colour, **beside)
+        axes.annotate(
+            row.verdict,
+            (1.01, y),
+            color=look.colour,
+            xycoords=("axes fraction", "data"),
+            va="center",
+            annotation_clip=False,
+        )
     axes.locator_params(axis="x", nbins=6)
 
 
@@ -372,5 +491,8 @@ def legend(figure, columns, **more):
 
 
 def _with_runs(name, runs, between):
-    many = between.join(str(number) for number in sorted({runs.min(), runs.max()}))
-    return f"{name} ({many} run{'' if many == '1' else 's'})"
+    """Return a name with its number of runs, or the least and the greatest: "TD (3–10 runs)"."""
+    least, most = runs.min(), runs.max()
+    number = f"{least}" if least == most else f"{least}{between}{most}"
+    unit = "run" if number == "1" else "runs"
+    return f"{name} ({number} {unit})"

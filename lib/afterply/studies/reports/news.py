@@ -16,36 +16,38 @@ def news_of(part, answer):
     """
     if not answer or "picture" not in answer:
         return None
-    asked = answer["picture"]
-    stated = {f"{part.paper.key}/{row.statement.id}": row for row in part.statements}
+    wanted = answer["picture"]
+    statements = {f"{part.paper.key}/{row.statement.id}": row for row in part.statements}
     rows = {row.claim.id: row for row in part.rows}
     return SimpleNamespace(
         key=part.paper.key,
         paper=part.paper,
-        claim=asked["claim"],
-        came_out=asked["came_out"],
-        of=asked["of"],
-        ends=[plain(end) for end in asked["axis"]],
-        look=STATEMENTS[stated[asked["statement"]].verdict],
-        rows=[_line(label, rows[name], asked["axis"]) for label, name in asked["rows"].items()],
+        claim=wanted["claim"],
+        came_out=wanted["came_out"],
+        of=wanted["of"],
+        ends=[plain(end) for end in wanted["axis"]],
+        look=STATEMENTS[statements[wanted["statement"]].verdict],
+        rows=[_line(label, rows[name], wanted["axis"]) for label, name in wanted["rows"].items()],
     )
 
 
 def _line(label, row, axis):
-    # a value as printed, as the text is read, and as in the authors' program
-    program = row.program if row.program and row.program.runs else None
-    means = {"printed": row.claim.value, "program": program.mean if program else math.nan}
-    means["ours"] = row.mean  # drawn last, above the others
+    """Return a value as printed, as the text is read, and as in the authors' program."""
+    has_program = row.program and row.program.runs
+    means = {
+        "printed": row.claim.value,
+        "program": row.program.mean if has_program else math.nan,
+        "ours": row.mean,  # drawn last, above the others
+    }
     start, end = axis
-    marks = [
-        SimpleNamespace(kind=kind, share=(value - start) / (end - start))
-        for kind, value in means.items()
-        if math.isfinite(value)
-    ]
+    marks = []
+    for kind, value in means.items():
+        if math.isfinite(value):
+            marks.append(SimpleNamespace(kind=kind, share=(value - start) / (end - start)))
     return SimpleNamespace(
         label=label,
         marks=marks,
         printed=row.claim.printed.partition(" ±")[0],
         ours=row.short,
-        program=bare(program.ours) if program else "",
+        program=bare(row.program.ours) if has_program else "",
     )

@@ -7,10 +7,10 @@
 Nothing of it needs a game, or a learner of this library.
 """
 
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from ...files import write_text
@@ -22,8 +22,8 @@ from .collect import part_of
 from .pages import render, write_html
 from .sentences import numbers_in
 
-OWN = ["arm", "run", "measure", "value"]  # needed of a table
-MOST = 10  # faulty lines of a table that are told
+NEEDED_OF_TABLE = ["arm", "run", "measure", "value"]
+MOST_FAULTS = 10  # faulty lines of a table that an error names
 COLUMNS = ["id", "claimed", "ours", "verdict", "why"]
 
 
@@ -42,8 +42,10 @@ class Judged(NamedTuple):
         lines = []
         for row in self.table.itertuples():
             why = f" ({row.why})" if row.why else ""
-            lines += [f"{row.verdict}: {row.id}, {row.claimed!r}", f"    {row.ours}{why}"]
-        return "\n".join([*lines, f"The runs: {self.there}"])
+            lines.append(f"{row.verdict}: {row.id}, {row.claimed!r}")
+            lines.append(f"    {row.ours}{why}")
+        lines.append(f"The runs: {self.there}")
+        return "\n".join(lines)
 
     def _repr_html_(self):
         return self.table.style.hide(axis="index").to_html()
@@ -60,22 +62,11 @@ def judge(path, *tables, out=None) -> Judged:
     ValueError names all faults: file, entry and remedy, or the column and line of a table that is
     not as said.
     """
-    paper, *read = _all_read(path, tables)
-    runs = joined(read or [pd.DataFrame(columns=NEEDED)])
-    part = part_of(paper, by_columns(runs), pd.DataFrame(columns=RUN_COLUMNS), [], [])
-    rows = [
-        (one.statement.id, one.statement.says, one.number, one.verdict, one.open)
-        for one in part.statements
-    ]
-    rows += [
-        (one.claim.id, one.claim.printed, one.ours, one.verdict, one.explanation)
-        for one in part.rows
-    ]
-    there = "; ".join(
-        f"{rows.run.nunique()} of {arm}, {in_words(columns)}"
-        for (_, arm, columns), rows in by_columns(runs).items()
-    )
-    judged = Judged(pd.DataFrame(rows, columns=COLUMNS), there or "none yet")
+    paper, run_tables = _read_all(path, tables)
+    results = by_columns(joined(run_tables or [pd.DataFrame(columns=NEEDED)]))
+    no_runs_of_studies = pd.DataFrame(columns=RUN_COLUMNS)
+    part = part_of(paper, results, no_runs_of_studies, figures=[], notebooks=[])
+    judged = Judged(_verdicts(part), _runs_in_words(results))
     if out is not None:
         page = render("own_paper.md", part=part, paper=paper, there=judged.there)
         write_text(Path(out) / "index.md", page)
@@ -83,46 +74,92 @@ def judge(path, *tables, out=None) -> Judged:
     return judged
 
 
-def _all_read(path, tables) -> list:
-    """Return the paper and the tables; ValueError has the faults of all of them."""
-    found, faults = [], []
-    readers = [(claims.load_own, path)]
-    readers += [(partial(read_runs, study=Path(path).stem), table) for table in tables]
-    for read, one in readers:
+def _verdicts(part):
+    """Return the table of :class:`Judged`: first the statements, then the values."""
+    rows = []
+    for row in part.statements:
+        rows.append((row.statement.id, row.statement.says, row.number, row.verdict, row.open))
+    for row in part.rows:
+        rows.append((row.claim.id, row.claim.printed, row.ours, row.verdict, row.explanation))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _runs_in_words(results):
+    """Return how many runs there are of each arm and result; results: of `by_columns`."""
+    texts = []
+    for (_, arm, columns), rows in results.items():
+        texts.append(f"{rows.run.nunique()} of {arm}, {in_words(columns)}")
+    return "; ".join(texts) or "none yet"
+
+
+def _read_all(path, tables) -> tuple:
+    """Return the paper and a list of its tables; ValueError has the faults of all of them."""
+    paper = None
+    run_tables = []
+    faults = []
+    try:
+        paper = claims.load_own(path)
+    except ValueError as error:
+        faults.append(str(error))
+    for table in tables:
         try:
-            found.append(read(one))
+            run_tables.append(read_runs(table, study=Path(path).stem))
         except ValueError as error:
             faults.append(str(error))
     if faults:
         raise ValueError("\n".join(faults))
-    return found
+    return paper, run_tables
 
 
 def read_runs(table, study: str) -> pd.DataFrame:
     """Return a table of runs, or of a CSV file, as results of a study."""
-    where = "the table of runs" if isinstance(table, pd.DataFrame) else Path(table).name
-    try:
-        rows = table if isinstance(table, pd.DataFrame) else pd.read_csv(table)
-    except ValueError as error:
-        raise ValueError(f"{where} is no table of comma-separated values: {error}") from error
+    if isinstance(table, pd.DataFrame):
+        where = "the table of runs"
+        rows = table
+    else:
+        where = Path(table).name
+        try:
+            rows = pd.read_csv(table)
+        except ValueError as error:
+            raise ValueError(f"{where} is no table of comma-separated values: {error}") from error
     if "measure" not in rows.columns:
         rows = rows.rename(columns={"metric": "measure"})
-    if missing := [name for name in OWN if name not in rows.columns]:
-        there = ", ".join(map(str, rows.columns))
-        raise ValueError(
-            f"{where} lacks the column {', '.join(missing)}; it has {there}, and needs"
-            f" {', '.join(OWN)} (perhaps episode, study, and columns of your own)"
-        )
-    rows = pd.DataFrame({"study": study, "episode": 0} | dict(rows.items()))
+    _require_columns(rows, where)
+    defaults = {"study": study, "episode": 0}
+    rows = pd.DataFrame(defaults | dict(rows.items()))
     numbers = pd.to_numeric(rows["value"], errors="coerce")
-    bad = rows[~numbers.abs().lt(float("inf")) | rows[["arm", "run", "measure"]].isna().any(axis=1)]
-    if len(bad):
-        told = [
-            f"{where}, line {line + 2}: " + ", ".join(f"{name} {row[name]}" for name in OWN)
-            for line, (_, row) in zip(rows.index.get_indexer(bad.index), bad.iterrows())
-        ]
-        more = f"; and {len(bad) - MOST} more" if len(bad) > MOST else ""
-        needed = "a line needs all four, and value a finite number: leave out runs without a result"
-        raise ValueError("\n".join(told[:MOST]) + f"{more}; {needed}")
-    rows = rows.assign(arm=rows["arm"].astype(str), study=rows["study"].astype(str))
-    return rows.assign(value=numbers)[[*PLACE, *filling(rows), "value"]]
+    _require_values(rows, numbers, where)
+    rows = rows.assign(arm=rows["arm"].astype(str), study=rows["study"].astype(str), value=numbers)
+    return rows[[*PLACE, *filling(rows), "value"]]
+
+
+def _require_columns(rows, where):
+    missing = [name for name in NEEDED_OF_TABLE if name not in rows.columns]
+    if missing:
+        present = ", ".join(map(str, rows.columns))
+        raise ValueError(
+            f"{where} lacks the column {', '.join(missing)}; it has {present}, and needs"
+            f" {', '.join(NEEDED_OF_TABLE)} (perhaps episode, study, and columns of your own)"
+        )
+
+
+def _require_values(rows, numbers, where):
+    """Raise ValueError for lines that lack a name, or whose value is no finite number."""
+    is_finite = numbers.abs().lt(float("inf"))
+    lacks_name = rows[["arm", "run", "measure"]].isna().any(axis=1)
+    is_faulty = ~is_finite | lacks_name
+    if not is_faulty.any():
+        return
+    messages = []
+    for position in np.flatnonzero(is_faulty)[:MOST_FAULTS]:
+        line = position + 2  # of the file: the first has the names of the columns
+        row = rows.iloc[position]
+        values = ", ".join(f"{name} {row[name]}" for name in NEEDED_OF_TABLE)
+        messages.append(f"{where}, line {line}: {values}")
+    message = "\n".join(messages)
+    if is_faulty.sum() > MOST_FAULTS:
+        message += f"; and {is_faulty.sum() - MOST_FAULTS} more"
+    raise ValueError(
+        f"{message}; a line needs all four, and value a finite number: leave out runs without a"
+        " result"
+    )

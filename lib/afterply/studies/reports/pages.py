@@ -6,6 +6,7 @@ The HTML is that of the Markdown and of the notebooks in `page.html`; nothing co
 import logging
 import math
 import re
+from functools import partial
 from html import unescape
 from pathlib import Path
 
@@ -52,7 +53,8 @@ def _markdown(value):
 
 def who(paper):
     """Return the family names of the authors, and the year."""
-    return f"{' & '.join(name.split()[-1] for name in paper.authors)} {paper.year}"
+    family_names = [name.split()[-1] for name in paper.authors]
+    return f"{' & '.join(family_names)} {paper.year}"
 
 
 def render(template, **values):
@@ -66,130 +68,200 @@ def render(template, **values):
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {"anchor": anchor, "printed": printed}
-    looks = {"looks": picture.VERDICTS, "statement_looks": picture.STATEMENTS}
-    environment.globals |= looks | {"readings": readings, "make_all": sources.MAKE_ALL, "who": who}
+    environment.globals |= {
+        "looks": picture.VERDICTS,
+        "statement_looks": picture.STATEMENTS,
+        "readings": readings,
+        "make_all": sources.MAKE_ALL,
+        "who": who,
+    }
     return environment.get_template(template).render(infinite=math.inf, **values)
 
 
 def write(summary, directory):
     """Write the pages of a report, and the figures that they show."""
-    parts = summary.parts
-    judged = parts if summary.profile == "paper" else []  # few runs
-    restated = [(part, row) for part in judged for row in part.statements if row.former]
-    changed = [(part, row) for part in judged for row in part.rows if row.former]
-    reasons = dict.fromkeys(why for _, row in [*restated, *changed] for _, why in row.former)
-    told = [news_of(part, summary.answers["papers"].get(part.paper.key)) for part in parts]
-    news = {one.key: one for one in told if one}
-    shared = {
-        "summary": summary,
-        "runs_of": lambda study: _runs(summary, study),
-        "questioned": summary.profile == "paper",
-        "changed": changed,
-        "restated": restated,
-        "reasons": list(reasons),
-    }
-    pages = {
-        "index.md": {"news": news, "bench": (directory / "bench.md").exists()},
-        "statements.md": {"meanings": read_yaml(published_file("papers/meanings.yaml"))},
-        "studies.md": {},
-        "made.md": {
-            "others": set(summary.runs["study"]).difference(*(part.studies for part in parts))
-        },
-        "changes.md": {"skewed": list(_skewed(parts))},
-        "games.md": {"games": catalogue.tables()},
-        "correspondence.md": {"groups": correspondence()},
-    }
-    if news:
-        pages["news.svg"] = {"shown": list(news.values()), "named": True}
-    for key, one in news.items():
-        pages[f"news-{key}.svg"] = {"shown": [one], "named": False}
-    for part in parts:
-        drawn = _picture(part, directory)
-        pages[f"{part.paper.key}.md"] = _paper(summary, part) | {"picture": drawn}
-    for name, values in pages.items():
-        kind = "paper.md" if "paper" in values else "news.svg" if name.endswith(".svg") else name
-        text = render(kind, **values, **shared)
+    news = _news(summary)
+    contents = _pages(summary, news, directory)
+    for part in summary.parts:
+        title_of_picture = _picture(part, directory)
+        contents[f"{part.paper.key}.md"] = _paper(summary, part) | {"picture": title_of_picture}
+    shared = _shared_by_pages(summary)
+    for name, values in contents.items():
+        text = render(_template_of(name, values), **values, **shared)
         write_text(directory / name, re.sub(r"\n{3,}", "\n\n", text).strip() + "\n")
     write_html(directory)
 
 
+def _news(summary):
+    """Return key of a paper -> what the first page shows of it, if its answer has a picture."""
+    news = {}
+    for part in summary.parts:
+        key = part.paper.key
+        news_of_part = news_of(part, summary.answers["papers"].get(key))
+        if news_of_part:
+            news[key] = news_of_part
+    return news
+
+
+def _pages(summary, news, directory):
+    """Return file -> values of its template, of all files but the pages of papers."""
+    studies_of_papers = set()
+    for part in summary.parts:
+        studies_of_papers.update(part.studies)
+    contents = {
+        "index.md": {"news": news, "bench": (directory / "bench.md").exists()},
+        "statements.md": {"meanings": read_yaml(published_file("papers/meanings.yaml"))},
+        "studies.md": {},
+        "made.md": {"others": set(summary.runs["study"]) - studies_of_papers},
+        "changes.md": {"skewed": _skewed(summary.parts)},
+        "games.md": {"games": catalogue.tables()},
+        "correspondence.md": {"groups": correspondence()},
+    }
+    if news:
+        contents["news.svg"] = {"shown": list(news.values()), "named": True}
+    for key, news_of_part in news.items():
+        contents[f"news-{key}.svg"] = {"shown": [news_of_part], "named": False}
+    return contents
+
+
+def _template_of(name, values):
+    if "paper" in values:
+        return "paper.md"
+    return "news.svg" if name.endswith(".svg") else name
+
+
+def _shared_by_pages(summary):
+    """Return the values that every template has."""
+    is_full = summary.profile == "paper"
+    # The few runs of a quick profile change no verdict.
+    judged_parts = summary.parts if is_full else []
+    restated = [(part, row) for part in judged_parts for row in part.statements if row.former]
+    changed_values = [(part, row) for part in judged_parts for row in part.rows if row.former]
+    reasons = []
+    for _, row in restated + changed_values:
+        for _, reason in row.former:
+            if reason not in reasons:
+                reasons.append(reason)
+    return {
+        "summary": summary,
+        "runs_of": partial(_runs, summary),
+        "questioned": is_full,
+        "changed": changed_values,
+        "restated": restated,
+        "reasons": reasons,
+    }
+
+
 def _skewed(parts):
-    """Yield the highly skewed series of statements: paper, row, part, runs, skewness and test."""
+    """Return the highly skewed series of statements: paper, row, part, runs, skewness and test."""
+    skewed = []
     for part in parts:
         for row in part.statements:
-            for one in row.parts:
+            for tested in row.parts:
                 for side in (1, -1):
-                    kind = one.seen.kind(side)
+                    kind = tested.seen.kind(side)
                     if BY_ENDS in kind or NAMED in kind:
-                        skewed = f"{one.seen.skewness:+.1f}"
-                        yield part, row, one.of or "–", sum(one.seen.sizes), skewed, kind
+                        num_runs = sum(tested.seen.sizes)
+                        skewness = f"{tested.seen.skewness:+.1f}"
+                        skewed.append((part, row, tested.of or "–", num_runs, skewness, kind))
+    return skewed
+
+
+def _rows_of_table(part, name):
+    return [row for row in part.rows if row.claim.place.get("table") == name]
 
 
 def _picture(part, directory):
     """Draw the main table of a paper in both readings; return its title, or "" without values."""
     table = part.paper.main_table
-    rows = [row for row in part.rows if table and row.claim.place.get("table") == table]
+    rows = _rows_of_table(part, table) if table else []
     ours = pd.DataFrame([vars(row) for row in rows if not math.isnan(row.mean)])
     if ours.empty:
         return ""
-    theirs = [vars(row.program) for row in rows if row.program and row.program.ours]
+    program = [vars(row.program) for row in rows if row.program and row.program.ours]
     title = f"Table {table}: printed and ours"
-    figure, data = figures.interval_plot(ours, [row.claim for row in rows], title, 0.36, theirs)
+    row_height = 0.36  # inches
+    table_claims = [row.claim for row in rows]
+    figure, data = figures.interval_plot(ours, table_claims, title, row_height, program)
     picture.save(figure, directory, f"main-{part.paper.key}", data, MAIN)
     return title
 
 
 def _paper(summary, part):
-    paper, books = part.paper, {book.name: book for book in part.notebooks}
-    named = summary.runs[["study", "notebook"]].drop_duplicates().values
-    saved = {figure.name: figure for figure in part.figures}
-    ordered = [(f["figure"], saved[f["shows"]]) for f in paper.figures if f["shows"] in saved]
-    shown = [figure for _, figure in ordered]
-    lacking = without_record(summary.runs[summary.runs["study"].isin(part.studies)])
+    """Return the values of the template of a paper's page."""
+    paper = part.paper
+    book_by_name = {book.name: book for book in part.notebooks}
+    book_of_study = {}
+    for study, name in summary.runs[["study", "notebook"]].drop_duplicates().values:
+        if name in book_by_name:
+            book_of_study[study] = book_by_name[name]
+    missing = without_record(summary.runs[summary.runs["study"].isin(part.studies)])
     return {
         "part": part,
         "paper": paper,
-        "notebook": {study: books[name] for study, name in named if name in books},
-        "tables": [_table(part, *one) for one in paper.printed_tables.items()],
-        "figures": [*ordered, *(("", figure) for figure in part.figures if figure not in shown)],
-        "lacking_cost": missing_cost(lacking) if len(lacking) else "",
+        "notebook": book_of_study,
+        "tables": [_table(part, name, table) for name, table in paper.printed_tables.items()],
+        "figures": _figures(part),
+        "lacking_cost": missing_cost(missing) if len(missing) else "",
         "tally": readings.tally(paper, [row.answers for row in part.rows]),
         "unexplained": readings.unexplained(part.rows) if paper.readings else [],
         "software": any(reading.software and reading.arms for reading in paper.readings),
     }
 
 
+def _figures(part):
+    """Return (printed figure that it repeats or "", figure), in the paper's order, then others."""
+    figure_by_name = {figure.name: figure for figure in part.figures}
+    ordered = []
+    for entry in part.paper.figures:
+        if entry["shows"] in figure_by_name:
+            ordered.append((entry["figure"], figure_by_name[entry["shows"]]))
+    repeated = [figure for _, figure in ordered]
+    others = [("", figure) for figure in part.figures if figure not in repeated]
+    return ordered + others
+
+
 def _table(part, name, table):
     """Return a printed table: its title, and lines of labels and rows of the report or None."""
-    rows = [row for row in part.rows if row.claim.place.get("table") == name]
-    cells = {(row.claim.place["row"], row.claim.place["column"]): row for row in rows}
-    lines = [
-        (labels, [cells.get((row, column)) for column in table.columns])
-        for row, labels in table.rows.items()
-    ]
-    title = f"Table {name}" + (f": {table.caption}" if table.caption else "")
+    cells = {}
+    for row in _rows_of_table(part, name):
+        cells[row.claim.place["row"], row.claim.place["column"]] = row
+    lines = []
+    for row_name, labels in table.rows.items():
+        lines.append((labels, [cells.get((row_name, column)) for column in table.columns]))
+    title = f"Table {name}"
+    if table.caption:
+        title += f": {table.caption}"
     return {"name": name, "title": title, "table": table, "lines": lines}
 
 
 def _runs(summary, study):
     """Return what the runs of a study cost, and a line for each arm, origin and machine."""
-    runs, lines = summary.runs[summary.runs["study"] == study].fillna({"machine": ""}), []
-    by = ["arm", "kind", "provenance", "machine"]
-    for (arm, kind, origin, machine), rows in runs.groupby(by):
-        cpu, speed = rows["cpu_seconds"], rows["moves_per_second"].mean()
-        cost = missing_cost(rows) if origin == MISSING else duration(cpu.sum())
-        each = duration(cpu.mean()) if cpu.notna().any() else ""
-        speed = "" if math.isnan(speed) else f"{speed:,.0f}"
-        lines.append([arm, kind, origin, len(rows), cost, each, speed, machine])
+    runs = summary.runs[summary.runs["study"] == study].fillna({"machine": ""})
     records = data_directory() / "records" / f"{study}.jsonl"
-    known = summary.profile == "paper" and records.exists()  # quick runs leave none
+    # Runs of a quick profile leave no records.
+    has_records = summary.profile == "paper" and records.exists()
     return {
         "provenance": provenance(runs, every_kind=True),
         "cpu": duration(runs["cpu_seconds"].sum()),
-        "lines": lines,
+        "lines": _cost_lines(runs),
         "confirmed": confirmed(runs),
-        "records": f"../../data/records/{records.name}" if known else "",
+        "records": f"../../data/records/{records.name}" if has_records else "",
     }
+
+
+def _cost_lines(runs):
+    """Return arm, kind, origin, number, CPU time, that of one, moves a second and machine."""
+    lines = []
+    groups = runs.groupby(["arm", "kind", "provenance", "machine"])
+    for (arm, kind, origin, machine), rows in groups:
+        cpu_seconds = rows["cpu_seconds"]
+        cost = missing_cost(rows) if origin == MISSING else duration(cpu_seconds.sum())
+        cost_of_one = duration(cpu_seconds.mean()) if cpu_seconds.notna().any() else ""
+        moves_per_second = rows["moves_per_second"].mean()
+        speed = "" if math.isnan(moves_per_second) else f"{moves_per_second:,.0f}"
+        lines.append([arm, kind, origin, len(rows), cost, cost_of_one, speed, machine])
+    return lines
 
 
 def correspondence():
@@ -198,17 +270,26 @@ def correspondence():
     for group in groups:
         group.setdefault("paper", "konen2021")
         for row in group["rows"]:
+            row.setdefault("cite", group["cite"])
+            row.setdefault("theirs", "")
+            row.setdefault("note", "")
             links = [(name, f"../../lib/afterply/{_file(name)}") for name in row["ours"]]
-            row |= {"cite": group["cite"], "theirs": "", "note": "", "links": links} | row
+            row.setdefault("links", links)
             row["at"] = str(row["at"])
     return groups
 
 
 def _file(name):
-    """Return the file that defines a name: the longest beginning of it that is a module."""
+    """Return the file that defines a name: the longest beginning of it that is a module, or ""."""
     parts = name.split(".")
-    files = ("/".join(parts[:k]) + ".py" for k in range(len(parts), 0, -1))
-    return next((file for file in files if (PACKAGE / file).exists()), "")
+    for length in range(len(parts), 0, -1):
+        file = "/".join(parts[:length]) + ".py"
+        if (PACKAGE / file).exists():
+            return file
+    return ""
+
+
+# HTML
 
 
 def write_html(directory, names=("*.ipynb", "*.md")):
@@ -222,26 +303,35 @@ def write_html(directory, names=("*.ipynb", "*.md")):
 
 def html_bodies(directory, names=("*.ipynb", "*.md")):
     """Yield path, kind and HTML of every notebook of a directory, then of every Markdown page."""
-    found = {path: None for name in names for path in sorted(directory.glob(name))}
-    if notebooks := [path for path in found if path.suffix == ".ipynb"]:
-        from nbconvert import HTMLExporter  # takes a second; not in the extra for plots
-
-        exporter = HTMLExporter(
-            template_name="basic",
-            exclude_input_prompt=True,
-            exclude_output_prompt=True,
-            log=logging.Logger("quiet", logging.ERROR),  # it warns of pictures without text
-        )
-    for path in notebooks:
-        yield path, "notebook", changed(exporter.from_filename(str(path))[0], CHANGES)
-    texts = [path for path in found if path.suffix == ".md"]
+    paths = []
+    for pattern in names:
+        paths += [path for path in sorted(directory.glob(pattern)) if path not in paths]
+    notebooks = [path for path in paths if path.suffix == ".ipynb"]
+    if notebooks:
+        exporter = _notebook_exporter()
+        for path in notebooks:
+            body, _ = exporter.from_filename(str(path))
+            yield path, "notebook", changed(body, CHANGES)
+    texts = [path for path in paths if path.suffix == ".md"]
     for path in sorted(texts, key=lambda path: (path.stem != "index", path)):
         yield path, "page", html_of(path.read_text(encoding="utf-8"))
 
 
+def _notebook_exporter():
+    from nbconvert import HTMLExporter  # takes a second; not in the extra for plots
+
+    return HTMLExporter(
+        template_name="basic",
+        exclude_input_prompt=True,
+        exclude_output_prompt=True,
+        log=logging.Logger("quiet", logging.ERROR),  # it warns of pictures without text
+    )
+
+
 def html_of(text):
     """Return a text in Markdown as HTML."""
-    return changed(mistune.create_markdown(escape=False, plugins=["table"])(text), CHANGES)
+    markdown = mistune.create_markdown(escape=False, plugins=["table"])
+    return changed(markdown(text), CHANGES)
 
 
 def changed(text, changes):
@@ -254,7 +344,9 @@ def changed(text, changes):
 def title_of(body):
     """Return the first heading of a page as plain text, or ""."""
     heading = re.search(r"<h1[^>]*>(.*?)</h1>", body, re.DOTALL)
-    return unescape(re.sub(r"<[^>]+>", "", heading[1])).strip() if heading else ""
+    if heading is None:
+        return ""
+    return unescape(re.sub(r"<[^>]+>", "", heading[1])).strip()
 
 
 def write_page(path, kind, body, **frame):

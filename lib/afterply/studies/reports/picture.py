@@ -70,23 +70,30 @@ class Picture(Figure):
 
     def svg(self):
         """Return the figure as SVG text without date, version or random identifiers."""
-        for axis in (axis for axes in self.axes for axis in (axes.xaxis, axes.yaxis)):
-            if type(axis.get_major_formatter()) is ScalarFormatter:  # a scale has none of its own
-                axis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
+        for axes in self.axes:
+            _use_plain_numbers(axes.xaxis)
+            _use_plain_numbers(axes.yaxis)
         target = io.StringIO()
         with matplotlib.rc_context(SETTINGS):
             self.savefig(target, format="svg", bbox_inches="tight", metadata=NO_TRACES)
         svg = target.getvalue()
         svg = svg[svg.index("<svg") :].replace("'DejaVu Sans'", FONT_STACK)
         svg = re.sub(r"[ \t]+$", "", svg, flags=re.MULTILINE)
-        # coordinates of paths to a hundredth of a point
+        # Coordinates of paths are rounded to a hundredth of a point.
         numbers = re.compile(r"-?\d+\.\d{3,}")
         return re.sub(r'\b(?:d|x|y)="[^"]*"', lambda path: numbers.sub(_rounded, path[0]), svg)
 
     _repr_svg_ = svg
 
 
+def _use_plain_numbers(axis):
+    """Write the numbers of an axis in full, unless it has a formatter of its own."""
+    if type(axis.get_major_formatter()) is ScalarFormatter:
+        axis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
+
+
 def _rounded(number):
+    """Return a matched number rounded to two decimals."""
     return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 

@@ -43,72 +43,134 @@ def bare(ours):
 
 def answers(claim, results):
     """Return what each reading says of a claim, its outcome, `short`; results: of `by_columns`."""
-    said = []
+    answers_of_claim = []
     for reading in claim.readings:
-        where = {name: reading[name] for name in ("study", "arm", "select")}
-        found = row_of(replace(claim, needs=None, **where), results)
-        runs, outcome = found["runs"], OUTCOMES.get(found["verdict"], FAILS)
-        if outcome != OPEN:
-            outcome = FEW if runs < MIN_RUNS else ONE if reading["one_training"] else outcome
-        few = f"{runs} of {MIN_RUNS} runs" if 0 < runs < MIN_RUNS else ""
-        inside = ", ".join(filter(None, (bare(found["ours"]), few)))
-        short = reading["says"] + (f" ({inside})" if inside else "")
-        said.append(SimpleNamespace(**found | reading, outcome=outcome, short=short))
-    return said
+        place = {name: reading[name] for name in ("study", "arm", "select")}
+        compared = row_of(replace(claim, needs=None, **place), results)
+        details = []
+        if bare(compared["ours"]):
+            details.append(bare(compared["ours"]))
+        if 0 < compared["runs"] < MIN_RUNS:
+            details.append(f"{compared['runs']} of {MIN_RUNS} runs")
+        short = reading["says"]
+        if details:
+            short += f" ({', '.join(details)})"
+        outcome = _outcome(compared, reading["one_training"])
+        answers_of_claim.append(SimpleNamespace(**compared | reading, outcome=outcome, short=short))
+    return answers_of_claim
 
 
-def sentences(found):
+def _outcome(compared, one_training):
+    """Return whether a reading gives a value, by its row of `compare`."""
+    outcome = OUTCOMES.get(compared["verdict"], FAILS)
+    if outcome == OPEN:
+        return OPEN
+    if compared["runs"] < MIN_RUNS:
+        return FEW
+    return ONE if one_training else outcome
+
+
+def sentences(answers_of_claim):
     """Say how many readings give a value, "" if none was tried; then of each whether it does."""
-    said = {outcome: [a.short for a in found if a.outcome == outcome] for outcome in WORDS}
-    tried, gives = sum(len(said[outcome]) for outcome in TRIED), len(said[GIVES])
-    first = f"Other readings that give it: {gives} of {tried}."
-    texts = [f"{WORDS[outcome]} {'; when '.join(such)}." for outcome, such in said.items() if such]
-    return [first if tried else "", *texts]
+    shorts = {outcome: [] for outcome in WORDS}
+    for answer in answers_of_claim:
+        shorts[answer.outcome].append(answer.short)
+    num_tried = sum(len(shorts[outcome]) for outcome in TRIED)
+    first = ""
+    if num_tried:
+        first = f"Other readings that give it: {len(shorts[GIVES])} of {num_tried}."
+    texts = [first]
+    for outcome, such in shorts.items():
+        if such:
+            texts.append(f"{WORDS[outcome]} {'; when '.join(such)}.")
+    return texts
 
 
-def software(found):
+def software(answers_of_claim):
     """Return the answer of the reading "as the original software", or None."""
-    return next((answer for answer in found if answer.software), None)
+    for answer in answers_of_claim:
+        if answer.software:
+            return answer
+    return None
 
 
 def tally(paper, found):
-    """Return a line for each reading of a paper: how many of its values come out so."""
-    # found: the answers of each claim; a line has the numbers of TRIED and of those still open
+    """Return a line for each reading of a paper: how many of its values come out so.
+
+    found: the answers of each claim, a list of lists. A line has the numbers of `TRIED`, and of
+    the values that are still open.
+    """
     lines = []
     for reading in paper.readings:
-        said = [answer for of_claim in found for answer in of_claim if answer.reading == reading.id]
-        numbers, runs = Counter(answer.outcome for answer in said), {a.runs for a in said if a.runs}
-        words = " to ".join(map(str, sorted({min(runs), max(runs)}))) if runs else "none"
-        words += f" of {MIN_RUNS}" if runs and max(runs) < MIN_RUNS else ""
-        if numbers[ONE]:
-            words += ", all one" if numbers[ONE] == len(said) else ", in part one"
-        line = {"reading": reading, "runs": words, "why": "" if runs else reading.not_run}
-        tried = {outcome: numbers[outcome] for outcome in TRIED}
-        lines.append(line | {"values": len(said), "open": len(said) - sum(tried.values())} | tried)
+        of_reading = []
+        for answers_of_claim in found:
+            of_reading += [answer for answer in answers_of_claim if answer.reading == reading.id]
+        counts = Counter(answer.outcome for answer in of_reading)
+        num_of_outcome = {outcome: counts[outcome] for outcome in TRIED}
+        line = {
+            "reading": reading,
+            "runs": _runs_in_words(of_reading, num_one_training=counts[ONE]),
+            "why": "" if _run_counts(of_reading) else reading.not_run,
+            "values": len(of_reading),
+            "open": len(of_reading) - sum(num_of_outcome.values()),
+        }
+        lines.append(line | num_of_outcome)
     return lines
+
+
+def _run_counts(of_reading):
+    """Return the different numbers of runs, above 0, of the answers of a reading."""
+    return {answer.runs for answer in of_reading if answer.runs}
+
+
+def _runs_in_words(of_reading, num_one_training):
+    """Return how many runs the answers of a reading have: "3 to 7 of 10, in part one"."""
+    run_counts = _run_counts(of_reading)
+    if not run_counts:
+        words = "none"
+    elif len(run_counts) == 1:
+        words = f"{min(run_counts)}"
+    else:
+        words = f"{min(run_counts)} to {max(run_counts)}"
+    if run_counts and max(run_counts) < MIN_RUNS:
+        words += f" of {MIN_RUNS}"
+    if num_one_training:
+        words += ", all one" if num_one_training == len(of_reading) else ", in part one"
+    return words
 
 
 def unexplained(rows):
     """Return (why, or ""; rows) of the tried or bounded values that no reading gives."""
-    groups = {}
+    rows_of_reason = {}
     for row in rows:
         outcomes = [answer.outcome for answer in row.answers]
-        given = row.verdict in (REPRODUCED, CONSISTENT, NOT_RUN) or GIVES in outcomes
-        tried = row.claim.bound or any(outcome in TRIED for outcome in outcomes)
-        if row.claim.target and tried and not given:
-            groups.setdefault(row.claim.bound or row.claim.why or "", []).append(row)
-    return list(groups.items())
+        is_given = row.verdict in (REPRODUCED, CONSISTENT, NOT_RUN) or GIVES in outcomes
+        is_tried = row.claim.bound or any(outcome in TRIED for outcome in outcomes)
+        if row.claim.target and is_tried and not is_given:
+            reason = row.claim.bound or row.claim.why or ""
+            rows_of_reason.setdefault(reason, []).append(row)
+    return list(rows_of_reason.items())
 
 
 def beside_studies(*studies):
     """Return a table of targets of studies of one paper: printed, as the text, as the software."""
-    paper, names = load(studies[0].paper), {study.name for study in studies}
-    runs, lines = by_columns(joined([study.table() for study in studies])), []
-    for claim in paper.claims:
-        other = software(answers(claim, runs)) if claim.study in names else None
-        if other:
-            row = row_of(claim, runs)
-            mine = row["ours"] or "-", row["verdict"]
-            lines.append((claim.where, row["printed"], *mine, other.ours or "-", other.verdict))
+    names = {study.name for study in studies}
+    results = by_columns(joined([study.table() for study in studies]))
+    lines = []
+    for claim in load(studies[0].paper).claims:
+        program = software(answers(claim, results)) if claim.study in names else None
+        if program is None:
+            continue
+        row = row_of(claim, results)
+        lines.append(
+            {
+                "place": claim.where,
+                "printed": row["printed"],
+                "as the text": row["ours"] or "-",
+                "verdict": row["verdict"],
+                "as the original software": program.ours or "-",
+                "verdict ": program.verdict,  # a column of the same name needs another key
+            }
+        )
     columns = ["place", "printed", "as the text", "verdict", "as the original software", "verdict "]
     return pd.DataFrame(lines, columns=columns)

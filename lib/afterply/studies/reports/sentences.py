@@ -19,7 +19,7 @@ from ..results import in_words
 NUMBER = re.compile(r"[-+]?\d+(?:,\d{3})*(?:\.\d+)?")
 
 
-def results_by_name(names, cells, found) -> dict:
+def results_by_name(names, cells, results) -> dict:
     """Return name -> (word, *numbers) of those results that there are.
 
     Parameters
@@ -29,40 +29,43 @@ def results_by_name(names, cells, found) -> dict:
     cells : dict
         "paper/id" of statements and "study/cell" -> (word, *numbers); the latter are `cells` of
         :class:`afterply.studies.Study`.
-    found : dict
+    results : dict
         Of :func:`afterply.studies.results.by_columns`; the word of a mean is empty.
     """
     means = {}
-    for (study, arm, columns), rows in found.items():
-        if (name := f"{study}/{arm}, {in_words(columns)}") in names:
+    for (study, arm, columns), rows in results.items():
+        name = f"{study}/{arm}, {in_words(columns)}"
+        if name in names:
             values = final_values(rows).values()
-            means[name] = "", sum(values) / len(values)
+            means[name] = ("", sum(values) / len(values))
     return cells | means
 
 
 def moved(rests_on, results) -> list:
-    """Return in words each result, of `results_by_name`, that is no longer as said."""
-    late = []
-    for name, said in rests_on.items():
+    """Return in words each result, of `results_by_name`, that is no longer as a sentence says."""
+    changes = []
+    for name, words in rests_on.items():
         if name not in results:
-            late.append(f"{name} was {said!r} and is not among the results now")
+            changes.append(f"{name} was {words!r} and is not among the results now")
             continue
-        word, numbers = parts_of(said)
-        now, *more = results[name]
-        digits = [_written(number, like) for number, like in zip(more, numbers)]
-        if word != now or digits != [_plain(number) for number in numbers]:
-            is_now = " ".join(filter(None, [now, ", ".join(digits)]))
-            late.append(f"{name} was {str(said)!r} and is {is_now!r} now")
-    return late
+        written_word, written_numbers = parts_of(words)
+        word, *numbers = results[name]
+        # Further numbers of the result, which the sentence does not write, are not compared.
+        now = [_written_like(example, number) for number, example in zip(numbers, written_numbers)]
+        if word != written_word or now != [_without_commas(number) for number in written_numbers]:
+            words_now = " ".join(filter(None, [word, ", ".join(now)]))
+            changes.append(f"{name} was {str(words)!r} and is {words_now!r} now")
+    return changes
 
 
-def parts_of(said) -> tuple:
+def parts_of(words) -> tuple:
     """Return the word and the written numbers of what a sentence says of a result.
 
     >>> parts_of("does not hold 34 [32, 36]")
     ('does not hold', ['34', '32', '36'])
     """
-    return NUMBER.split(str(said))[0].strip(), NUMBER.findall(str(said))
+    text = str(words)
+    return NUMBER.split(text)[0].strip(), NUMBER.findall(text)
 
 
 def numbers_in(text) -> list:
@@ -71,17 +74,20 @@ def numbers_in(text) -> list:
     >>> numbers_in("+249 [+188, +306] Elo (99.7% interval, p* < 0.001)")
     [249.0, 188.0, 306.0]
     """
-    return [float(number.replace(",", "")) for number in NUMBER.findall(text.partition("(")[0])]
+    numbers = NUMBER.findall(text.partition("(")[0])
+    return [float(number.replace(",", "")) for number in numbers]
 
 
-def _plain(number):
+def _without_commas(number):
+    """Return a written number without commas and the sign plus."""
     return number.replace(",", "").lstrip("+")
 
 
-def _written(number, like):
-    # with as many decimals; 0 has no sign
-    decimals = len(like.partition(".")[2])
-    return f"{round(number, decimals) + 0.0:.{decimals}f}"
+def _written_like(example, number):
+    """Return a number with as many decimals as a written one has."""
+    decimals = len(example.partition(".")[2])
+    rounded = round(number, decimals) + 0.0  # 0 has no sign
+    return f"{rounded:.{decimals}f}"
 
 
 def texts_of(answer) -> list:
@@ -89,6 +95,7 @@ def texts_of(answer) -> list:
 
     These are its answer, and the paragraphs of its notebook, told by the words they begin with.
     """
-    paragraphs = answer.get("paragraphs", {})
-    named = [(f"{answer['notebooks'][0]}, {lead}", on) for lead, on in paragraphs.items()]
-    return [(answer["answer"], answer["rests_on"]), *named]
+    texts = [(answer["answer"], answer["rests_on"])]
+    for first_words, rests_on in answer.get("paragraphs", {}).items():
+        texts.append((f"{answer['notebooks'][0]}, {first_words}", rests_on))
+    return texts

@@ -18,6 +18,7 @@ import shutil
 from html import unescape
 from operator import itemgetter
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from ...checks import needs
@@ -35,6 +36,17 @@ PART = re.compile(r'<(h[123]|section|div)\b[^>]*\bid="(?!cell-id)([^"]+)"[^>]*>'
 UNSEARCHED = re.compile(r"(?s)<(pre|svg|style|label)\b.*?</\1>|<[^>]+>|(?<=\s)[\W\d]+(?=\s)")
 
 
+class _Page(NamedTuple):
+    """A page before its links lead to other pages of the site."""
+
+    group: str  # of the navigation
+    title: str  # in the navigation
+    path: str  # in the folder of the site
+    origin: str  # the file that it comes from, in the checkout
+    kind: str  # page, notebook or reference
+    body: str  # HTML
+
+
 def build(folder: Path, source: bool = True, played=()) -> list[str]:
     """Build the site in a folder, which is emptied first, and return the paths of its pages.
 
@@ -42,65 +54,115 @@ def build(folder: Path, source: bool = True, played=()) -> list[str]:
     `played` are pages of agents, made afterwards by the command ``docs``: the first page, a list of
     them, and the statements about their games link to them.
     """
-    root, groups, known, index = data_directory().parent, {}, {}, []
-    known |= {place: place for place in (f"play/{one['page']}.html" for one in played)}
+    root = data_directory().parent
     report = _report(reports_directory() / "paper", played)
     pages = [*_guide(root, played), *_reference(source), *report]
-    for group, title, path, origin, kind, _ in pages:
-        groups.setdefault(group, []).append((title, path))
-        known.setdefault(origin, path)
-        if group == "Guide":  # each heading of these files has a page
-            known[f"{origin}#{Path(path).stem}"] = path
-        if kind == "notebook":  # as it was executed
-            known[f"reports/{path.removesuffix('.html')}.ipynb"] = path
+    paths_of_group = {}
+    for page in pages:
+        paths_of_group.setdefault(page.group, []).append((page.title, page.path))
+    addresses = _addresses(pages, played)
     folder = folder.resolve()  # a link stays, what it leads to is emptied
     shutil.rmtree(folder, ignore_errors=True)
-    for _, title, path, origin, kind, body in pages:
-        body = re.sub(r"<(h[123])>(.*?)</", _with_id, body)
-        if kind != "reference":  # pdoc's links are right
-            body = _linked(body, Path(path), Path(origin), known, root, folder)
-        index += _parts(title, path, body)
-        frame = {"groups": groups, "up": "../" * path.count("/"), "here": path}
-        write_page(folder / path, kind, body, **frame)
+    search_index = []
+    for page in pages:
+        body = re.sub(r"<(h[123])>(.*?)</", _with_id, page.body)
+        if page.kind != "reference":  # pdoc's links are right
+            body = _linked(body, Path(page.path), Path(page.origin), addresses, root, folder)
+        search_index += _parts(page.title, page.path, body)
+        up = "../" * page.path.count("/")
+        write_page(
+            folder / page.path, page.kind, body, groups=paths_of_group, up=up, here=page.path
+        )
     for name in ("style.css", "site.css"):
         shutil.copy(FOLDER / name, folder)
     script = (FOLDER / "search.js").read_text(encoding="utf-8")
-    write_text(folder / "search.js", f"const PARTS = {json.dumps(index)};\n{script}")
-    return [path for _, _, path, *_ in pages]
+    write_text(folder / "search.js", f"const PARTS = {json.dumps(search_index)};\n{script}")
+    return [page.path for page in pages]
+
+
+def _addresses(pages, played) -> dict:
+    """Return where a link leads: file of the checkout, perhaps with #heading -> path of a page."""
+    addresses = {}
+    for agent in played:
+        path = f"play/{agent['page']}.html"
+        addresses[path] = path
+    for page in pages:
+        addresses.setdefault(page.origin, page.path)
+        if page.group == "Guide":  # each heading of these files has a page
+            addresses[f"{page.origin}#{Path(page.path).stem}"] = page.path
+        if page.kind == "notebook":  # as it was executed
+            addresses[f"reports/{page.path.removesuffix('.html')}.ipynb"] = page.path
+    return addresses
 
 
 def public(name: str = PACKAGE.name) -> dict[str, list[str]]:
     """Return module -> public names, for a module and those that its ``__all__`` lists."""
     module = importlib.import_module(name)
-    values = {one: getattr(module, one, None) for one in module.__all__}
-    modules = [one for one, value in values.items() if value is None or inspect.ismodule(value)]
-    found = {name: [one for one in values if one not in modules]}
-    for one in modules:
-        found |= public(f"{name}.{one}")
-    return found
+    names = []
+    submodules = []
+    for one in module.__all__:
+        value = getattr(module, one, None)  # None: a module that is not imported yet
+        if value is None or inspect.ismodule(value):
+            submodules.append(one)
+        else:
+            names.append(one)
+    names_of_module = {name: names}
+    for submodule in submodules:
+        names_of_module |= public(f"{name}.{submodule}")
+    return names_of_module
 
 
-# pages are tuples: group, title, path, the file that they come from, kind, HTML
+# How-tos
 
 
 def _guide(root, played):
+    """Yield the page of all agents, and a page for each heading of README and CONTRIBUTING."""
     if played:
-        text = "# Play the agents\n\nIn this browser, with the library's own kernels.\n"
-        for heading, pages in itertools.groupby(played, itemgetter("asks")):
-            text += f"\n## {heading}\n\n"
-            text += "".join(f"- {_link_to(one)}: {one['words']}\n" for one in pages)
-        yield "Guide", "Play the agents", "play/index.html", "", "page", html_of(text)
+        yield _page_of_agents(played)
     for name in ("README.md", "CONTRIBUTING.md"):
-        head, *parts = re.split(r"(?m)^## ", (root / name).read_text(encoding="utf-8"))
+        text = (root / name).read_text(encoding="utf-8")
+        before_headings, *parts = re.split(r"(?m)^## ", text)
         for part in sorted(parts, key=lambda part: not part.startswith(HOME)):
             title = part.partition("\n")[0]
-            path, text = f"{anchor(title.lower())}.html", f"# {part}"
             if title == HOME:
-                title, path, (name_and_aim, more) = "Overview", "index.html", head.split("\n\n[", 1)
-                text = "\n\n".join([name_and_aim, *_links(played), f"## {part}", f"[{more}"])
-            yield "Guide", title, path, name, "page", html_of(text)
-    text = html_of((root / "CHANGELOG.md").read_text(encoding="utf-8"))
-    yield "Guide", "Changes", "changes.html", "CHANGELOG.md", "page", text
+                body = html_of(_first_page(before_headings, part, played))
+                yield _Page("Guide", "Overview", "index.html", name, "page", body)
+            else:
+                path = f"{anchor(title.lower())}.html"
+                yield _Page("Guide", title, path, name, "page", html_of(f"# {part}"))
+    changes = html_of((root / "CHANGELOG.md").read_text(encoding="utf-8"))
+    yield _Page("Guide", "Changes", "changes.html", "CHANGELOG.md", "page", changes)
+
+
+def _page_of_agents(played):
+    lines = ["# Play the agents", "", "In this browser, with the library's own kernels."]
+    for heading, agents in itertools.groupby(played, itemgetter("asks")):
+        lines += ["", f"## {heading}", ""]
+        lines += [f"- {_link_to(agent)}: {agent['words']}" for agent in agents]
+    body = html_of("\n".join(lines) + "\n")
+    return _Page("Guide", "Play the agents", "play/index.html", "", "page", body)
+
+
+def _first_page(before_headings, part, played):
+    """Return the text of the first page: what stands before all headings of the README, and HOME.
+
+    The links to agents, and HOME, come after its name and aim, before its paragraph of links.
+    """
+    name_and_aim, rest = before_headings.split("\n\n[", 1)
+    return "\n\n".join([name_and_aim, *_links(played), f"## {part}", f"[{rest}"])
+
+
+def _links(played, up=""):
+    """Yield a line for each heading of pages of agents."""
+    for heading, agents in itertools.groupby(played, itemgetter("asks")):
+        yield f"**{heading}**: {' · '.join(_link_to(agent, up) for agent in agents)}"
+
+
+def _link_to(agent, up=""):
+    return f"[{agent['title']}]({up}play/{agent['page']}.html)"
+
+
+# The reference
 
 
 def _reference(source):
@@ -109,84 +171,120 @@ def _reference(source):
     pdoc.render.configure(show_source=source, **layout)
     convert = pdoc.docstrings.convert
 
-    def without_marks(text, *rest):  # of reStructuredText, which pdoc shows
-        text = re.sub(r"(?m)^( *)::$", r"\1", text).replace(":`~", ":`")
-        return convert(re.sub(r"(?m)::$", ":", text), *rest)
+    def convert_without_marks(text, *rest):
+        return convert(_without_marks(text), *rest)
 
-    pdoc.docstrings.convert = without_marks
+    pdoc.docstrings.convert = convert_without_marks
     modules = {name: pdoc.doc.Module(importlib.import_module(name)) for name in public()}
     for name, module in modules.items():
-        path, title = f"{name.replace('.', '/')}.html", name.removeprefix(f"{PACKAGE.name}.")
+        path = f"{name.replace('.', '/')}.html"
+        title = name.removeprefix(f"{PACKAGE.name}.")
         body = pdoc.render.html_module(module, modules)
-        yield "Reference", title, path, f"lib/{path}", "reference", body
+        yield _Page("Reference", title, path, f"lib/{path}", "reference", body)
 
 
-def _links(played, up=""):
-    """Yield a line for each heading of pages of agents."""
-    for heading, pages in itertools.groupby(played, itemgetter("asks")):
-        yield f"**{heading}**: {' · '.join(_link_to(one, up) for one in pages)}"
+def _without_marks(text):
+    """Return a docstring without those marks of reStructuredText that pdoc shows."""
+    without_blocks = re.sub(r"(?m)^( *)::$", r"\1", text)
+    without_tildes = without_blocks.replace(":`~", ":`")
+    return re.sub(r"(?m)::$", ":", without_tildes)
 
 
-def _link_to(one, up=""):
-    return f"[{one['title']}]({up}play/{one['page']}.html)"
+# The report
 
 
 def _report(directory, played):
     for path, kind, body in html_bodies(directory):
-        title, place = title_of(body), f"paper/{path.stem}.html"
-        if kind == "notebook":  # as in "10 Tic-Tac-Toe"
-            short = f"{path.stem[:2]} {title.partition(':')[0]}"
-            page = r"<code>(reports/paper/[\w-]+)\.html</code>"
-            body = re.sub(page, r'<a href="../\1.md">\1</a>', body)
-            yield "Notebooks", short, place, f"notebooks/{path.name}", kind, body
+        if kind == "notebook":
+            yield _notebook_page(path, body)
         else:
-            if path.stem in claims.keys():
-                body = _with_pages(body, claims.load(path.stem).statements, played)
-            title = "What came out" if path.stem == "index" else title.partition(":")[0]
-            yield "Report", title, place, f"reports/paper/{path.name}", kind, body
+            yield _report_page(path, body, played)
 
 
-def _with_pages(body, statements, played):
+def _notebook_page(path, body):
+    title = f"{path.stem[:2]} {title_of(body).partition(':')[0]}"  # as in "10 Tic-Tac-Toe"
+    link_to_page = r"<code>(reports/paper/[\w-]+)\.html</code>"
+    body = re.sub(link_to_page, r'<a href="../\1.md">\1</a>', body)
+    place = f"paper/{path.stem}.html"
+    return _Page("Notebooks", title, place, f"notebooks/{path.name}", "notebook", body)
+
+
+def _report_page(path, body, played):
+    if path.stem in claims.keys():
+        body = _with_games(body, claims.load(path.stem).statements, played)
+    title = "What came out" if path.stem == "index" else title_of(body).partition(":")[0]
+    place = f"paper/{path.stem}.html"
+    return _Page("Report", title, place, f"reports/paper/{path.name}", "page", body)
+
+
+def _with_games(body, statements, played):
     """Return the page of a paper with links from statements to the games that they are about."""
-    for one in statements:
-        studies = "-".join(of["study"] for part in one.parts for of in series(part))
-        pages = [page for page in played if page["game"] in studies.split("-")]
-        links = html_of("\n\n".join(_links(pages, "../../")))
-        fold = f"<details><summary>see it played</summary>{links}</details>" if pages else ""
-        body = re.sub(rf'(<a id="s-{one.id}"></a>.*?)(?=</td>)', rf"\1{fold}", body, count=1)
+    for statement in statements:
+        studies = [one["study"] for part in statement.parts for one in series(part)]
+        games = "-".join(studies).split("-")
+        agents = [agent for agent in played if agent["game"] in games]
+        if agents:
+            links = html_of("\n\n".join(_links(agents, "../../")))
+            fold = f"<details><summary>see it played</summary>{links}</details>"
+            end_of_cell = rf'(<a id="s-{statement.id}"></a>.*?)(?=</td>)'
+            body = re.sub(end_of_cell, rf"\1{fold}", body, count=1)
     return body
 
 
+# Links and search
+
+
 def _with_id(heading):
+    """Return the beginning of a matched heading with an id made of its text."""
     tag, text = heading.groups()
     return f'<{tag} id="h-{anchor(re.sub("<[^>]+>", "", text).lower())}">{text}</'
 
 
-def _linked(body, path, origin, known, root, folder):
+def _linked(body, path, origin, addresses, root, folder):
     """Return a page with links to other pages, else to copies of files of the checkout."""
 
-    def link(found):
-        attribute, (file, *place) = found[1], found[2].split("#", 1)
-        if not file or re.match(r"\w+:", file):
-            return found[0]
-        at = os.path.normpath(origin.parent / unquote(file))
-        of_heading = known.get(f"{at}#{'#'.join(place)}")
-        place = [] if of_heading else place
-        goal = folder / (of_heading or known.get(at, f"files/{at}"))
-        if not of_heading and at not in known:
+    def link(match):
+        attribute, address = match.groups()
+        file, _, heading = address.partition("#")
+        is_elsewhere = re.match(r"\w+:", file)
+        if not file or is_elsewhere:
+            return match[0]
+        file = os.path.normpath(origin.parent / unquote(file))
+        page_of_heading = addresses.get(f"{file}#{heading}")
+        if page_of_heading:
+            goal = folder / page_of_heading
+            heading = ""
+        elif file in addresses:
+            goal = folder / addresses[file]
+        else:
+            goal = folder / "files" / file
             goal.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(root / at, goal)
-        href = "#".join([os.path.relpath(goal, (folder / path).parent), *place])
+            shutil.copy(root / file, goal)
+        href = os.path.relpath(goal, (folder / path).parent)
+        if heading:
+            href += f"#{heading}"
         return f'{attribute}="{href}"'
 
     return re.sub(r'\b(href|src)="([^"]+)"', link, body)
 
 
 def _parts(title, path, body):
-    """Yield what the search knows of each part of a page: title, name, address and text."""
-    pieces = iter(["", "", *PART.split(body)])  # tag, id and text of each part
-    for tag, place, text in zip(pieces, pieces, pieces, strict=True):
-        name, _, text = text.partition(f"</{tag}>") if tag.startswith("h") else (place, "", text)
-        name, text = (" ".join(unescape(UNSEARCHED.sub(" ", one)).split()) for one in (name, text))
+    """Return what the search knows of each part of a page: title, name, address and text."""
+    text_before, *pieces = PART.split(body)
+    # The text before the first part, then tag, id and text of each part.
+    pieces = ["", "", text_before, *pieces]
+    parts = []
+    for tag, place, text in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+        name = place
+        if tag.startswith("h"):
+            name, _, text = text.partition(f"</{tag}>")
+        name = _searched_words(name)
+        text = _searched_words(text)
         if name or text:
-            yield [title, name, f"{path}#{place}" if place else path, text]
+            address = f"{path}#{place}" if place else path
+            parts.append([title, name, address, text])
+    return parts
+
+
+def _searched_words(text):
+    return " ".join(unescape(UNSEARCHED.sub(" ", text)).split())

@@ -7,21 +7,24 @@ from ...stats import mean_interval
 from ..papers.tests_of_means import welch
 from ..papers.verdicts import MIN_RUNS
 from ..results import LIKE, filled, in_words, select
-from .figures import INTERVAL, interval_of
+from .figures import CEILING, INTERVAL, interval_of
 
 PANEL = ["row", "series", *INTERVAL]  # of `figures.panels`
 
 
 def finals(table):
-    """Return the rows of the last episode of each arm; none of an own arm that is not as far yet.
+    """Return the rows of the last episode of each arm.
 
-    What two minutes of training reach must not stand beside what a whole training has reached.
+    An own arm that has not come as far as the recorded arm that it changes has none. What two
+    minutes of training reach must not stand beside what a whole training has reached.
     """
-    ends = table.groupby("arm")["episode"].max()
-    at_end = table["episode"] == table["arm"].map(ends)
+    last_episode = table.groupby("arm")["episode"].max()
+    is_last = table["episode"] == table["arm"].map(last_episode)
     if LIKE in table:
-        at_end &= (table[LIKE] == "") | (table["arm"].map(ends) >= table[LIKE].map(ends))
-    return table[at_end]
+        is_recorded = table[LIKE] == ""
+        is_as_far = table["arm"].map(last_episode) >= table[LIKE].map(last_episode)
+        is_last &= is_recorded | is_as_far
+    return table[is_last]
 
 
 def last_values(table, arm, **columns):
@@ -29,8 +32,8 @@ def last_values(table, arm, **columns):
 
     columns: as for :func:`afterply.studies.results.select`.
     """
-    mine = finals(select(table[table["arm"] == arm], **columns))
-    return mine.sort_values("run")["value"].to_numpy()
+    rows = finals(select(table[table["arm"] == arm], **columns))
+    return rows.sort_values("run")["value"].to_numpy()
 
 
 def by_run(table, arm):
@@ -46,7 +49,10 @@ def by_run(table, arm):
 
 def intervals(groups, columns):
     """Return (labels, number, mean, 95% interval) of each (label, ..., values) that has values."""
-    rows = [(*of, len(values), *mean_interval(values)) for *of, values in groups if len(values)]
+    rows = []
+    for *labels, values in groups:
+        if len(values):
+            rows.append((*labels, len(values), *mean_interval(values)))
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -62,22 +68,35 @@ def effects(table, pairs, margin, unbounded=()):
     for a larger difference; *helps* and *harms*: the interval lies on one side of 0, however near;
     *no difference*: it lies within the margin on either side of 0; *open*: it is wider.
     """
-    found, beyond = [], 0.05 / 2 / max(1, len(pairs))  # an end of an interval leaves out so much
-    for where, (*arms, columns, best) in pairs.items():
-        values = [100 / best * last_values(table, arm, **columns) for arm in arms]
-        if min(map(len, values)) < MIN_RUNS:
+    tail = 0.05 / 2 / max(1, len(pairs))  # the probability beyond each end of an interval
+    rows = []
+    for (row, column), (arm_with, arm_without, columns, best) in pairs.items():
+        values_with = 100 / best * last_values(table, arm_with, **columns)
+        values_without = 100 / best * last_values(table, arm_without, **columns)
+        if len(values_with) < MIN_RUNS or len(values_without) < MIN_RUNS:
             continue
-        test = welch(*values)
-        low, high = test.interval((beyond, beyond))
-        if where[0] not in unbounded and all(abs(100 - own.mean()) < margin for own in values):
-            word = "both at the ceiling"
-        elif low > 0 or high < 0:
-            word = "helps" if low > 0 else "harms"
-        else:
-            word = "no difference" if -margin < low and high < margin else "open"
-        found.append((*where, *map(len, values), test.effect, low, high, word))
+        test = welch(values_with, values_without)
+        low, high = test.interval((tail, tail))
+        word = _word_of_effect(low, high, margin)
+        if row not in unbounded:
+            distances = 100 - values_with.mean(), 100 - values_without.mean()
+            if all(abs(distance) < margin for distance in distances):
+                word = CEILING
+        num_runs = len(values_with), len(values_without)
+        rows.append((row, column, *num_runs, test.effect, low, high, word))
     names = ["row", "column", "runs with", "runs without", "effect", "low", "high", "verdict"]
-    return pd.DataFrame(found, columns=names)
+    return pd.DataFrame(rows, columns=names)
+
+
+def _word_of_effect(low, high, margin):
+    """Return what an interval of a difference says."""
+    if low > 0:
+        return "helps"
+    if high < 0:
+        return "harms"
+    if -margin < low and high < margin:
+        return "no difference"
+    return "open"
 
 
 def cells_of(effects) -> dict:
@@ -94,21 +113,30 @@ def means(rows, names=None, by=("arm",), unit="runs", mean="mean"):
     Groups are told by the columns `by`, and by all columns that are filled; or by the labels of
     `names`, label -> columns as for `afterply.studies.results.select`, which leave out others.
     """
-    groups = [*by, *filled(rows)] if names is None else [*by, "result"]
-    if names is not None:
-        chosen = [select(rows, **columns).assign(result=label) for label, columns in names.items()]
-        rows = pd.concat(chosen or [rows[:0].assign(result="")])
-    found = [
-        (*where, len(group), *interval_of(group["measure"].iloc[0], group["value"]))
-        for where, group in rows.groupby(groups, sort=False, dropna=False)
-    ]
-    return pd.DataFrame(found, columns=[*groups, unit, mean, "95% low", "95% high"])
+    if names is None:
+        keys = [*by, *filled(rows)]
+    else:
+        keys = [*by, "result"]
+        rows = _labelled(rows, names)
+    lines = []
+    for place, group in rows.groupby(keys, sort=False, dropna=False):
+        interval = interval_of(group["measure"].iloc[0], group["value"])
+        lines.append((*place, len(group), *interval))
+    return pd.DataFrame(lines, columns=[*keys, unit, mean, "95% low", "95% high"])
+
+
+def _labelled(rows, names):
+    """Return the rows that each label selects, with the label in the column ``result``."""
+    if not names:
+        return rows[:0].assign(result="")
+    selections = [select(rows, **columns).assign(result=label) for label, columns in names.items()]
+    return pd.concat(selections)
 
 
 def shown(table, precision=1, thousands=None, na_rep="–"):
     """Return a table as a page shows it: without numbers of rows."""
-    look = {"precision": precision, "thousands": thousands, "na_rep": na_rep}
-    return table.style.hide(axis="index").format(**look)
+    plain_table = table.style.hide(axis="index")
+    return plain_table.format(precision=precision, thousands=thousands, na_rep=na_rep)
 
 
 def verdict_table(verdicts, *more):
@@ -124,6 +152,10 @@ def logged(paper):
 
 def with_logs(rows, logs, x="episode"):
     """Add curves that are printed or logged, {arm: {x: value}}, to the rows of a figure."""
-    points = [(arm, 0, *point) for arm, curve in logs.items() for point in curve.items()]
-    logged = pd.DataFrame(points, columns=["arm", "run", x, "value"])
-    return pd.concat([part for part in (rows, logged) if len(part)] or [rows], ignore_index=True)
+    points = []
+    for arm, curve in logs.items():
+        points += [(arm, 0, place, value) for place, value in curve.items()]
+    logged_rows = pd.DataFrame(points, columns=["arm", "run", x, "value"])
+    # An empty table would change the types of the columns of the other.
+    tables = [table for table in (rows, logged_rows) if len(table)]
+    return pd.concat(tables or [rows], ignore_index=True)

@@ -23,14 +23,15 @@ NOT_YET = ("not measured yet", "not measured yet")
 
 def seconds(arm, runs) -> dict:
     """Return player -> run -> CPU seconds of a move, also of TRAINING; ALL_OF_IT in total."""
-    found = {}
+    seconds_of_player = {}
     for row in runs[runs["arm"] == arm].dropna(subset="cpu_seconds").itertuples():
-        player = TRAINING if row.kind == "train" else row.evaluator.removeprefix("moves of ")
-        if row.kind == "train":
-            found.setdefault(ALL_OF_IT, {})[row.run] = row.cpu_seconds
-        if row.moves and row.moves > 0:  # of an evaluation: only one that counts moves
-            found.setdefault(player, {})[row.run] = row.cpu_seconds / row.moves
-    return found
+        is_training = row.kind == "train"
+        player = TRAINING if is_training else row.evaluator.removeprefix("moves of ")
+        if is_training:
+            seconds_of_player.setdefault(ALL_OF_IT, {})[row.run] = row.cpu_seconds
+        if row.moves and row.moves > 0:  # only some evaluations count their moves
+            seconds_of_player.setdefault(player, {})[row.run] = row.cpu_seconds / row.moves
+    return seconds_of_player
 
 
 def on_one_processor(runs):
@@ -38,74 +39,105 @@ def on_one_processor(runs):
 
     Seconds of two kinds of processor are different things; a mean of both is of neither.
     """
-    counted = runs["machine"].value_counts()
-    processor = counted.index[0] if len(counted) else "none yet"
+    num_records = runs["machine"].value_counts()
+    processor = num_records.index[0] if len(num_records) else "none yet"
     return runs[runs["machine"] == processor], processor
 
 
 def ratio_of_means(per_run, player, other):
-    """Return the ratio of the mean times of two players, and of how many agents it is."""
-    # agents differ in their machines, so both times of an agent belong together: the t interval is
-    # that of what is left of each once the ratio is known
+    """Return the ratio of the mean times of two players, and of how many agents it is.
+
+    per_run: of :func:`seconds`. Agents differ in their machines, so both times of an agent belong
+    together. The t interval is that of the residuals: what is left of each agent's time once the
+    ratio is known. Without an agent that has both times the ratio is None.
+    """
     runs = sorted(set(per_run.get(player, {})) & set(per_run.get(other, {})))
     if not runs:
         return None, 0
-    upper, lower = (np.array([per_run[name][run] for run in runs]) for name in (player, other))
-    ratio = upper.mean() / lower.mean()
-    _, low, high = mean_interval(ratio + (upper - ratio * lower) / lower.mean())
+    times = np.array([per_run[player][run] for run in runs])
+    times_of_other = np.array([per_run[other][run] for run in runs])
+    ratio = times.mean() / times_of_other.mean()
+    residuals = (times - ratio * times_of_other) / times_of_other.mean()
+    _, low, high = mean_interval(ratio + residuals)
     return Interval(float(ratio), low, high), len(runs)
 
 
 def ours_of(claim, claims, runs):
     """Return our number for a `timed` claim, (the shortest text, all there is to say), or None."""
-    # only the costs that records state are read: pages are the same on every machine
     if not claim.timed:
         return None
+    # Only the costs that records state are read: pages are the same on every machine.
     per_run = seconds(claim.arm, runs[runs["provenance"] == RECORDED])
-    what, agents = claim.timed["what"], claim.timed.get("agents", 1)
-    player, than = (claim.timed.get(name, TRAINING) for name in ("player", "than"))
+    what = claim.timed["what"]
     trainings = list(per_run.get(ALL_OF_IT, {}).values())
-    ratio, number = ratio_of_means(per_run, player, than)
-    if not (trainings if what == "training" else number):
+    if what == "training":
+        return _training(claim, trainings) if trainings else NOT_YET
+    player = claim.timed.get("player", TRAINING)
+    than = claim.timed.get("than", TRAINING)
+    ratio, num_agents = ratio_of_means(per_run, player, than)
+    if not num_agents:
         return NOT_YET
     if what == "move":
-        return _move(claim, claims, per_run[player], ratio, number)
-    each = mean_interval(trainings).mean
-    alone = duration(agents * each)
-    if what == "training":
-        of = f", {agents} agents at {duration(each)}" if agents > 1 else ""
-        return alone, f"{alone}{of} ({len(trainings)} recorded)"
+        return _move(claim, claims, per_run[player], ratio, num_agents)
     factor = Interval(*(1 + bound for bound in ratio))
     if what == "factor":
-        return f"{factor.mean:,.0f}", _in_words(factor, number, 1.0, 0)
-    searched = duration(factor.mean * (agents * each))
-    return searched, f"{searched}: {factor.mean:,.0f} × {alone} ({_agents(number)})"
+        return f"{factor.mean:,.0f}", _in_words(factor, num_agents, 1.0, 0)
+    training_seconds = claim.timed.get("agents", 1) * mean_interval(trainings).mean
+    searched = duration(factor.mean * training_seconds)
+    product = f"{factor.mean:,.0f} × {duration(training_seconds)}"
+    return searched, f"{searched}: {product} ({_agents(num_agents)})"
 
 
-def _move(claim, claims, spent, ratio, number):
-    player, than = claim.timed["player"], claim.timed["than"]
+def _training(claim, trainings):
+    """Return the time of all trainings of a claim, in short and in full."""
+    num_agents = claim.timed.get("agents", 1)
+    seconds_of_one = mean_interval(trainings).mean
+    total = duration(num_agents * seconds_of_one)
+    full = total
+    if num_agents > 1:
+        full += f", {num_agents} agents at {duration(seconds_of_one)}"
+    return total, f"{full} ({len(trainings)} recorded)"
+
+
+def _move(claim, claims, seconds_of_run, ratio, num_agents):
+    """Return a player's time of a move as a multiple of another's, in short and in full."""
+    player = claim.timed["player"]
+    than = claim.timed["than"]
     if player == than:
-        each = f"{plain(1000 * mean_interval(list(spent.values())).mean)} ms"
-        return f"1 ({each})", f"the unit: {each} ({_agents(number)})"
-    (beside,) = [
-        other.value
-        for other in claims
-        if other.timed and (other.timed["what"], other.timed.get("player")) == ("move", than)
-        if all(other.place.get(name) == claim.place.get(name) for name in ("table", "row"))
-    ]
-    name, theirs = than.split("-")[0], f"{claim.value / beside:.2g}"
-    full = f"× {name}: {_in_words(ratio, number)}, printed {theirs}"
-    return f"{ratio.mean:.2g} × {name} ({theirs})", full
+        mean = mean_interval(list(seconds_of_run.values())).mean
+        milliseconds = f"{plain(1000 * mean)} ms"
+        return f"1 ({milliseconds})", f"the unit: {milliseconds} ({_agents(num_agents)})"
+    name = than.split("-")[0]
+    printed = f"{claim.value / _printed_beside(claim, claims, than):.2g}"
+    full = f"× {name}: {_in_words(ratio, num_agents)}, printed {printed}"
+    return f"{ratio.mean:.2g} × {name} ({printed})", full
 
 
-def _in_words(interval, number, least=0.0, decimals=None):
+def _printed_beside(claim, claims, player):
+    """Return the printed time of a move of another player, in the same row of the same table."""
+    values = []
+    for other in claims:
+        if not other.timed or other.timed["what"] != "move":
+            continue
+        same_player = other.timed.get("player") == player
+        same_table = other.place.get("table") == claim.place.get("table")
+        same_row = other.place.get("row") == claim.place.get("row")
+        if same_player and same_table and same_row:
+            values.append(other.value)
+    (value,) = values
+    return value
+
+
+def _in_words(interval, num_agents, least=0.0, decimals=None):
+    """Return a ratio with its interval, which few agents do not have, and the number of agents."""
     mean, low, high = interval
-    if number < MIN_AGENTS:
-        return f"{together([mean], decimals=decimals)[0]} ({_agents(number)})"
-    # below `least` there is nothing, whatever the t interval of few agents says
-    text = with_interval(mean, max(least, low), high, decimals=decimals)
-    return f"{text} ({_agents(number)})"
+    if num_agents < MIN_AGENTS:
+        (text,) = together([mean], decimals=decimals)
+    else:
+        # A ratio is at least `least`, whatever the t interval of few agents says.
+        text = with_interval(mean, max(least, low), high, decimals=decimals)
+    return f"{text} ({_agents(num_agents)})"
 
 
 def _agents(number):
-    return f"{number} agent{'s' if number != 1 else ''}"
+    return f"{number} agent{'' if number == 1 else 's'}"
