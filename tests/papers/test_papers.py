@@ -4,6 +4,7 @@ import inspect
 import math
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -268,7 +269,7 @@ RATE = "    metric: win_rate\n"
         ("kind: sem, runs: 10", "kind: sd", "needs its number of runs"),
         (RATE, "", "name the study, arm and select"),
         (CELL, f"{CELL}    target: false\n", "say why in reason"),
-        ("printed: '90:10:0'", "printed: 90:10:0", "printed is 324600, a int"),
+        ("printed: '90:10:0'", "printed: 90:10:0", "printed is 324600 (int); it must be str"),
         ("    why: a reason\n", "", "deviation D1: why is missing"),
         ("key: paper", "key: papre", "it must be the file's name"),
         ("arms: {A: B}", "arms: {}", "reading r: it has no arm; say why in not_run"),
@@ -277,6 +278,7 @@ RATE = "    metric: win_rate\n"
         ("low: ", "lower: ", "statement s, a part: unknown field 'lower'; the fields are of"),
         ("arm: A, select", "select", "statement s, a part, high: arm is missing"),
         (TEST, BOUND, "statement s: converged is for ordering and trend only"),
+        (TEST, "test: ordering, parts: [3]", "statement s, a part: 3 is not a mapping of fields"),
         ("says: so", "former: [holds], says: so", "unknown field 'former'"),
     ],
 )
@@ -369,6 +371,15 @@ def test_unfinished_single_and_missing_runs(folder):
     ):
         with pytest.raises(ValueError, match=message):
             papers.compare(papers.load("paper").claims, table)
+
+
+def test_runs_that_are_no_whole_group_are_shown_and_not_judged(folder):
+    target = replace(papers.load("paper").claims[0], shared=4)
+    other = replace(target, target=False, reason="a remark")
+    table = papers.compare([target, other], results(rates(49.0, 50.0, 51.0)))
+    assert table.ours.tolist() == ["50.0% (3 runs)"] * 2 and table["mean"].isna().all()
+    assert table.verdict.tolist() == ["inconclusive", "not a target"]
+    assert "no whole group of 4 runs" in table.explanation[0] and table.explanation[1] == "a remark"
 
 
 def test_a_cell_is_judged_jointly(folder):

@@ -56,7 +56,7 @@ def test_what_is_kept_was_made_from_these_runs():
     kept = errors.known()
     of_paper = dict(asked(["konen2021"], _studies(["konen2021"])))
     assert of_paper and all(one.digest in kept for one in of_paper.values())
-    one = min(of_paper.values(), key=lambda one: sum(len(arm) for arm in one.all))
+    one = min(of_paper.values(), key=lambda one: sum(len(arm) for arm in one.runs))
     again = one.simulated(draws=4_000)
     assert again["error"] == pytest.approx(kept[one.digest]["error"], abs=1.5)
 

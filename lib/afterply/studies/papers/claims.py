@@ -11,7 +11,7 @@ answer it: ``select: {measure: win_rate, opponent: AB}``, for `afterply.studies.
 numbers, ``{won: 97, drawn: 2, lost: 1}``, are its measures; beside a measure `cell` they are
 `cell:won`, ...
 
-A claims file of anybody's has the same format, and may leave out most of it: see :func:`load_own`.
+Your own claims file has the same format, but may leave out most of it: see :func:`load_own`.
 """
 
 import math
@@ -29,30 +29,61 @@ from .verdicts import counting_error
 
 DERIVED = {"derived": True}  # metadata of fields that no file holds
 KINDS = {"table": "Table", "figure": "Fig.", "section": "Sec."}
-# what are texts, and may be written as numbers in a file of anybody's
+# fields that hold text; your own claims file may write them as numbers
 NUMBERED = {*KINDS, "row", "column", "id", "arm", "study", "tables", "rows", "columns"}
 ONE_PLACE = "a place needs one of table, figure, section"
-# where something is printed: one of table, figure and section
-Place = TypedDict("Place", dict.fromkeys([*KINDS, "row", "column"], str), total=False)
+OTHER_FILES = {"margins", "former", "answers", "meanings"}  # beside those of the papers
 
 
-# the printed error of a mean: the standard error, or the standard deviation of its runs
-_ERROR = {"value": Required[float], "kind": Required[Literal["sem", "sd"]], "runs": int}
-Uncertainty = TypedDict("Uncertainty", _ERROR, total=False)
-# a margin: absolute, or relative to the value with a least one, or a share of the games
-_MARGIN = dict.fromkeys(("absolute", "relative", "share", "at_least"), float)
-Rule = TypedDict("Rule", _MARGIN | {"why": Required[str]}, total=False)
-# why no reading gives some claims: their ids, or a table with rows and columns (or all of it)
-_LISTS = dict.fromkeys(("claims", "rows", "columns"), list)
-NoReading = TypedDict("NoReading", _LISTS | {"table": str, "why": Required[str]}, total=False)
-# for claims with columns as in `where` (default: all) a reading has other ones; "" takes one away
-Other = TypedDict("Other", {"where": dict, "by": Required[dict]}, total=False)
+class Place(TypedDict, total=False):
+    """Where something is printed: one of table, figure and section."""
+
+    table: str
+    figure: str
+    section: str
+    row: str
+    column: str
+
+
+class Uncertainty(TypedDict, total=False):
+    """The printed error of a mean."""
+
+    value: Required[float]
+    kind: Required[Literal["sem", "sd"]]  # the standard error, or the standard deviation of runs
+    runs: int
+
+
+class Rule(TypedDict, total=False):
+    """A margin: absolute, or relative to the value with a least one, or a share of the games."""
+
+    absolute: float
+    relative: float
+    share: float
+    at_least: float
+    why: Required[str]
+
+
+class NoReading(TypedDict, total=False):
+    """Why no reading gives some claims: their ids, or a table, perhaps only some of its cells."""
+
+    claims: list
+    rows: list
+    columns: list
+    table: str
+    why: Required[str]
+
+
+class Other(TypedDict, total=False):
+    """For claims with columns as in `where` (default: all) a reading has other ones."""
+
+    where: dict
+    by: Required[dict]  # column -> value; "" takes the column away
 
 
 def titled(place) -> str:
     """Return a place without row and column in words, "Table 1"; "" if it is not one place."""
-    found = [f"{name} {place[kind]}" for kind, name in KINDS.items() if kind in place]
-    return found[0] if len(found) == 1 else ""
+    titles = [f"{name} {place[kind]}" for kind, name in KINDS.items() if kind in place]
+    return titles[0] if len(titles) == 1 else ""
 
 
 @dataclass(frozen=True)
@@ -61,14 +92,15 @@ class Claim:
 
     id: str  # <paper>/<place>/<what>
     place: Place
-    printed: str | None  # the text in the paper; default: the value
-    value: float | str | list | dict | None  # of a target a number, or component -> number
+    printed: str | None  # as the paper prints it; default: the value
+    value: float | str | list | dict | None  # a target has a number, or component -> number
     unit: str  # a key of margins.yaml
-    of: int | None = None  # games behind a win : draw : loss cell
+    of: int | None = None  # number of games behind a win : draw : loss cell
     uncertainty: Uncertainty | None = None
     margin: float | None = field(default=None, metadata=DERIVED)
     relation: Literal["=", ">", "<"] = "="  # a value, or a bound
-    better: Literal["higher", "lower"] | None = None  # where leaving the margin is good
+    # the direction in which a difference beyond the margin is an improvement
+    better: Literal["higher", "lower"] | None = None
     target: bool = True  # whether it can be reproduced; else `reason` says why not
     reason: str | None = None
     note: str | None = None  # a remark for the reader
@@ -78,14 +110,15 @@ class Claim:
     needs: str | None = None  # what must exist before it can be run
     bound: str | None = None  # why no program can give the printed value, or how far it can come
     why: str | None = field(default=None, metadata=DERIVED)  # why no reading gives it
-    timed: dict | None = None  # what a printed time is of
+    timed: dict | None = None  # what a printed time measures
     readings: tuple = field(default=(), metadata=DERIVED)  # arms that read a silent point otherwise
-    trainings: int | None = None  # behind a value without a printed error (default: the paper's)
-    shared: int = (
-        0  # runs in a row that share their opponents: groups are independent (the paper's)
-    )
-    floor: float | None = None  # the least that a run can be seen to have
-    cap: float | None = None  # and the most
+    # how many stand behind a value without a printed error (default: the paper's)
+    trainings: int | None = None
+    # how many runs in a row share their opponents: only such groups are independent of each other
+    # (default: the paper's)
+    shared: int = 0
+    floor: float | None = None  # the least value that can be observed of a run
+    cap: float | None = None  # the largest one
     former: tuple = field(default=(), metadata=DERIVED)  # verdicts before a change, and why
 
     @property
@@ -104,26 +137,31 @@ class Claim:
         """Return component -> columns of the results that answer it; None is that of one number."""
         if not isinstance(self.value, Mapping):
             return {None: self.select}
-        whole = self.select.get("measure")
-        return {
-            part: self.select | {"measure": f"{whole}:{part}" if whole else part}
-            for part in self.value
-        }
+        measure = self.select.get("measure")
+        selections = {}
+        for component in self.value:
+            measure_of_component = f"{measure}:{component}" if measure else component
+            selections[component] = self.select | {"measure": measure_of_component}
+        return selections
 
     @property
     def printed_error(self) -> tuple:
         """The printed standard error of the mean, 0 if there is none, and the runs behind it."""
-        printed = self.uncertainty or {"kind": "sem", "value": 0.0}
-        error, runs = float(printed["value"]), printed.get("runs")
-        if printed["kind"] == "sd":
+        if not self.uncertainty:
+            return 0.0, None
+        error = float(self.uncertainty["value"])
+        runs = self.uncertainty.get("runs")
+        if self.uncertainty["kind"] == "sd":
             error = error / math.sqrt(runs) if runs else 0.0
         return error, runs
 
     @property
     def published_sem(self) -> float:
         """The printed standard error, or that of a count of games; 0 if neither is known."""
-        alone = self.counted and not isinstance(self.value, Mapping)
-        return counting_error(self.value, *self.counted) if alone else self.printed_error[0]
+        if self.counted and not isinstance(self.value, Mapping):
+            return counting_error(self.value, *self.counted)
+        error, _ = self.printed_error
+        return error
 
     @property
     def counted(self) -> tuple | None:
@@ -132,8 +170,9 @@ class Claim:
             return None
         if self.unit == "games" and isinstance(self.value, Mapping):
             return self.of, self.of
-        counted = self.unit == "percent" and isinstance(self.value, (int, float))
-        return (self.of, 100) if counted else None
+        if self.unit == "percent" and isinstance(self.value, (int, float)):
+            return self.of, 100
+        return None
 
 
 @dataclass(frozen=True)
@@ -143,29 +182,34 @@ class Statement:
     id: str
     says: str  # the paper's words, uncut
     place: Place
-    tested: str | None  # what is tested, in our words; default: the paper's
+    tested: str | None  # what is tested, in our words; default: in those of the paper
     test: Literal["ordering", "range", "trend", "bound"]
     parts: list  # as `statements.PARTS`
     printed: str = ""  # what the test says of the paper's own numbers
     unit: str = ""  # of the numbers shown; a part may have its own
     figure: str = ""  # name of the figure that shows it
     holds_if: Literal["all", "most", "any"] = "all"  # of its parts hold
-    shared: int = 0  # runs in a row that share their opponents: such groups are independent
+    # how many runs in a row share their opponents: only such groups are independent of each other
+    shared: int = 0
     looks: list = field(default_factory=list)  # numbers of runs at which it was or will be tested
     former: tuple = field(default=(), metadata=DERIVED)  # verdicts before a change, and why
 
     @property
     def needed(self):
         """Number of parts that must hold."""
-        number = len(self.parts)
-        return {"all": number, "most": number // 2 + 1, "any": 1}[self.holds_if]
+        if self.holds_if == "any":
+            return 1
+        if self.holds_if == "most":
+            return len(self.parts) // 2 + 1
+        return len(self.parts)
 
     @property
     def where(self):
         """The place in words; a section with a name is called by it."""
-        name = self.place.get("section", "")
-        named = name[:1].isalpha() and name[:1] not in "IVX"
-        return name if named else titled(self.place)
+        section = self.place.get("section", "")
+        first = section[:1]
+        has_name = first.isalpha() and first not in "IVX"  # "IV. Results" has a number
+        return section if has_name else titled(self.place)
 
 
 @dataclass(frozen=True)
@@ -190,25 +234,30 @@ class Reading:
     says: str  # the reading in words that follow "when"
     of: str  # the study of the claims for which it speaks
     arms: dict  # arm of the claim -> arm that follows the reading; empty while there is none
-    study: str = ""  # that has those arms (default: `of`)
-    tables: list = field(default_factory=list)  # or sections, whose claims alone it speaks of
+    study: str = ""  # the study that has those arms (default: `of`)
+    # tables or sections: it speaks of their claims only (default: of all)
+    tables: list = field(default_factory=list)
     select: list[Other] = field(default_factory=list)  # where its columns differ from the claim's
     software: bool = False  # the reading "as the original software"
     sets: dict = field(default_factory=dict)  # deviation -> what is set there, in words
-    settings: dict = field(default_factory=dict)  # of the learner, unlike the text's reading
-    parameters: dict = field(default_factory=dict)  # of the notebook, such as numbers of episodes
-    # arms of the claims whose trainings have no chance in them here: all runs are one training
+    # parameters of the learner that differ from the text's reading
+    settings: dict = field(default_factory=dict)
+    # parameters of the notebook, such as numbers of episodes
+    parameters: dict = field(default_factory=dict)
+    # arms of the claims whose trainings are deterministic here: all runs are one training
     one_training: list = field(default_factory=list)
     not_run: str = ""  # why it has no arm, or why its arms are not planned
 
     def speaks_of(self, claim) -> bool:
         """Whether one of its arms, or other columns, answer a claim that is a target."""
-        places = {claim.place.get("table"), claim.place.get("section")}
-        here = not self.tables or bool(places & set(self.tables))
-        if not (claim.target and claim.study == self.of and claim.arm in self.arms and here):
+        if not claim.target or claim.study != self.of or claim.arm not in self.arms:
             return False
-        asked = {"study": claim.study, "arm": claim.arm, "select": claim.select}
-        return not asked.items() <= self.answer(claim).items()
+        places = {claim.place.get("table"), claim.place.get("section")}
+        if self.tables and not places & set(self.tables):
+            return False
+        answer = self.answer(claim)
+        as_the_text = (claim.study, claim.arm, claim.select)
+        return (answer["study"], answer["arm"], answer["select"]) != as_the_text
 
     def answer(self, claim) -> dict:
         """Return which arm and columns answer a claim in this reading."""
@@ -236,18 +285,27 @@ class Table:
     """A printed table: what does not follow from the order of the claims."""
 
     caption: str = ""
-    heads: list = field(default_factory=lambda: [""])  # of the columns before the values
-    rows: list | dict | None = None  # in order, perhaps with what is printed before the values
-    columns: list | None = None  # of the values
+    heads: list = field(default_factory=lambda: [""])  # headers of the columns before the values
+    # names of the rows in order, perhaps each with what is printed before its values
+    rows: list | dict | None = None
+    columns: list | None = None  # names of the columns of values, in order
 
     def completed(self, places) -> "Table":
         """Return the table with all its rows and columns, from the places of its claims."""
-        rows, columns = (
-            list(dict.fromkeys(place[name] for place in places)) if listed is None else listed
-            for name, listed in (("row", self.rows), ("column", self.columns))
-        )
-        rows = rows if isinstance(rows, dict) else {row: [row] for row in rows}
+        rows = self.rows
+        if rows is None:
+            rows = _in_order(place["row"] for place in places)
+        if not isinstance(rows, dict):
+            rows = {row: [row] for row in rows}
+        columns = self.columns
+        if columns is None:
+            columns = _in_order(place["column"] for place in places)
         return replace(self, heads=tuple(self.heads), rows=rows, columns=tuple(columns))
+
+
+def _in_order(names) -> list:
+    """Return each name once, in the order in which they come first."""
+    return list(dict.fromkeys(names))
 
 
 @dataclass(frozen=True)
@@ -261,34 +319,37 @@ class Paper:
     url: str | None
     claims: list[Claim] = field(default_factory=list)
     deviations: list[Deviation] = field(default_factory=list)
-    parameters: list = field(default_factory=list)  # that the paper prints
-    order: int = 0  # of the papers in the report
+    parameters: list = field(default_factory=list)  # those that the paper prints
+    order: int = 0  # its place among the papers in the report
     tables: dict[str, Table] = field(default_factory=dict)
-    figures: list = field(default_factory=list)  # of the paper, each with the name of ours
-    main_table: str | None = None  # that the first page shows as a figure
+    figures: list = field(default_factory=list)  # those of the paper, each with the name of ours
+    main_table: str | None = None  # the table that the first page shows as a figure
     statements: list[Statement] = field(default_factory=list)
     readings: list[Reading] = field(default_factory=list)
-    statements_written: str = "after the runs"  # when the tests of the statements were
-    trainings: int | None = None  # behind a value without a printed error
-    shared: int = 0  # of its claims: runs in a row that share their opponents
+    statements_written: str = "after the runs"  # when the tests of the statements were written
+    trainings: int | None = None  # how many stand behind a value without a printed error
+    shared: int = 0  # how many runs in a row share their opponents, in its claims
     no_reading: list[NoReading] = field(default_factory=list)
-    margins: dict[str, Rule] = field(default_factory=dict)  # of units that margins.yaml lacks
+    margins: dict[str, Rule] = field(default_factory=dict)  # for units that margins.yaml lacks
 
     @property
     def studies(self) -> list:
         """Studies that answer its claims, those of other readings last."""
-        named = [claim.study for claim in self.claims]
-        named += [reading.study or reading.of for reading in self.readings]
-        return list(dict.fromkeys(filter(None, named)))
+        names = [claim.study for claim in self.claims]
+        names += [reading.study or reading.of for reading in self.readings]
+        return _in_order(name for name in names if name)
 
     @property
     def printed_tables(self) -> dict:
         """Name -> Table with all its rows and columns, of each that claims stand in."""
-        places = {}
+        places_in_tables = {}
         for claim in self.claims:
             if "table" in claim.place:
-                places.setdefault(claim.place["table"], []).append(claim.place)
-        return {name: self.tables.get(name, Table()).completed(p) for name, p in places.items()}
+                places_in_tables.setdefault(claim.place["table"], []).append(claim.place)
+        tables = {}
+        for name, places in places_in_tables.items():
+            tables[name] = self.tables.get(name, Table()).completed(places)
+        return tables
 
     def in_program(self, statement: Statement) -> Statement | None:
         """Return a statement about the runs "as the original software"; None if some have no such.
@@ -296,39 +357,58 @@ class Paper:
         A series may say which runs these are (`program`); else a reading says it, as for claims.
         """
         parts = [self._part_in_program(part) for part in statement.parts]
-        return None if None in parts else replace(statement, parts=parts, looks=[])
+        if None in parts:
+            return None
+        return replace(statement, parts=parts, looks=[])
 
     def _part_in_program(self, part):
-        found = {name: one for name, one in part.items() if name != "looks"}
-        for name, one in part.items():
+        """Return a part about the runs of the original software, or None; see `in_program`."""
+        changed = {name: content for name, content in part.items() if name != "looks"}
+        for name, content in changed.items():
             if name == "rising":
-                found[name] = [*map(self._series_in_program, one)]
-                if None in found[name]:
+                changed[name] = [self._series_in_program(one) for one in content]
+                if None in changed[name]:
                     return None
-            elif isinstance(one, dict):
-                found[name] = self._series_in_program(one)
-                if found[name] is None:
+            elif isinstance(content, dict):
+                changed[name] = self._series_in_program(content)
+                if changed[name] is None:
                     return None
-        return found
+        return changed
 
     def _series_in_program(self, one):
+        """Return a series of the runs of the original software, or None; see `in_program`."""
         if "program" in one:
-            return {name: of for name, of in one.items() if name != "program"} | one["program"]
-        there = [r for r in self.readings if r.software and r.of == one["study"]]
-        there = [r for r in there if one["arm"] in r.arms]
-        less = self._series_in_program(one["less"]) if "less" in one else {}
-        if not there or less is None:
+            others = {name: content for name, content in one.items() if name != "program"}
+            return others | one["program"]
+        reading = self._software_reading(one["study"], one["arm"])
+        if reading is None:
             return None
-        (reading, *_) = there
-        where = {"study": reading.study or reading.of, "arm": reading.arms[one["arm"]]}
-        found = one | where | {"select": reading.columns(one["select"])}
+        changed = one | {
+            "study": reading.study or reading.of,
+            "arm": reading.arms[one["arm"]],
+            "select": reading.columns(one["select"]),
+        }
         if "converged" in one:
-            found["converged"] = reading.columns(one["converged"])
-        return found | ({"less": less} if less else {})
+            changed["converged"] = reading.columns(one["converged"])
+        if "less" in one:
+            changed["less"] = self._series_in_program(one["less"])
+            if changed["less"] is None:
+                return None
+        return changed
+
+    def _software_reading(self, study, arm):
+        """Return the first reading as the original software that has this arm; None without one."""
+        for reading in self.readings:
+            if reading.software and reading.of == study and arm in reading.arms:
+                return reading
+        return None
 
     def reading(self, name: str) -> Reading:
         """Return a reading by its id; raises KeyError if there is none."""
-        return {reading.id: reading for reading in self.readings}[name]
+        for reading in self.readings:
+            if reading.id == name:
+                return reading
+        raise KeyError(name)
 
 
 def _folder() -> Path:
@@ -351,8 +431,8 @@ def margin(rule: Mapping, value, of: int | None = None) -> float | None:
 
 def keys() -> list[str]:
     """Return the keys of all papers, in order."""
-    others = {"margins", "former", "answers", "meanings"}
-    return sorted({path.stem for path in _folder().glob("*.yaml")} - others)
+    names = {path.stem for path in _folder().glob("*.yaml")}
+    return sorted(names - OTHER_FILES)
 
 
 def load(key: str) -> Paper:
@@ -361,9 +441,10 @@ def load(key: str) -> Paper:
     >>> load("konen2021").claims[0].unit
     'score'
     """
-    path, former = _folder() / f"{key}.yaml", _folder() / "former.yaml"
+    path = _folder() / f"{key}.yaml"
     if not path.is_file():
         raise ValueError(f"no paper {key!r}; there are {', '.join(keys())}")
+    former = _folder() / "former.yaml"
     changes = read_yaml(former)["changes"] if former.is_file() else []
     return _checked(read_yaml(path), path, changes)
 
@@ -384,70 +465,90 @@ def load_own(path) -> Paper:
 
 
 def _with_prefix(content, prefix):
-    # ids of claims begin with the paper's key, which nobody has to write into a file of that name
-    def prefixed(name):
-        given = isinstance(name, str) and not name.startswith(prefix)
-        return f"{prefix}{name}" if given else name
-
-    def listed(part):
-        found = content.get(part)
-        return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-
-    for claim in listed("claims"):
-        claim |= {"id": prefixed(claim["id"])} if "id" in claim else {}
-    for entry in listed("no_reading"):
+    """Write a prefix before the ids of claims that lack it: the paper's key begins each of them."""
+    for claim in _mappings_in(content.get("claims")):
+        if "id" in claim:
+            claim["id"] = _prefixed(claim["id"], prefix)
+    for entry in _mappings_in(content.get("no_reading")):
         if isinstance(entry.get("claims"), list):
-            entry["claims"] = [*map(prefixed, entry["claims"])]
+            entry["claims"] = [_prefixed(name, prefix) for name in entry["claims"]]
     return content
 
 
+def _mappings_in(entries):
+    """Return the entries of a list that are mappings; what else there is is refused later."""
+    if not isinstance(entries, list):
+        return []
+    return [entry for entry in entries if isinstance(entry, dict)]
+
+
+def _prefixed(name, prefix):
+    """Return an id with its prefix."""
+    if isinstance(name, str) and not name.startswith(prefix):
+        return prefix + name
+    return name
+
+
 def _with_study(content, study):
-    # whatever names an arm or selects results belongs to a study
+    """Return what a file holds with a study wherever an arm is named, or results are selected.
+
+    Numbers that stand for names become texts.
+    """
     if isinstance(content, list):
-        return [_with_study(one, study) for one in content]
+        return [_with_study(entry, study) for entry in content]
     if not isinstance(content, dict):
         return content
-    named = {"study": study} if {"arm", "metric", "select"} & set(content) else {}
-    told = {name: _as_text(one) if name in NUMBERED else one for name, one in content.items()}
-    return named | {name: _with_study(one, study) for name, one in told.items()}
+    changed = {}
+    if {"arm", "metric", "select"} & set(content):
+        changed["study"] = study
+    for name, entry in content.items():
+        changed[name] = _with_study(_as_text(entry) if name in NUMBERED else entry, study)
+    return changed
 
 
 def _as_text(content):
-    # numbers as their digits, also in a list, or as the names in a mapping
+    """Return a number as its digits, also those in a list, or those that are names in a mapping."""
     if isinstance(content, list):
-        return [*map(_as_text, content)]
+        return [_as_text(entry) for entry in content]
     if isinstance(content, dict):
-        return {_as_text(name): one for name, one in content.items()}
-    return str(content) if type(content) in (int, float) else content
+        return {_as_text(name): entry for name, entry in content.items()}
+    if type(content) in (int, float):
+        return str(content)
+    return content
 
 
 def _written_out(content):
-    # the short form, wherever columns are selected
+    """Return what a file holds with ``metric: score`` written as ``select: {measure: score}``."""
     if isinstance(content, list):
-        return [_written_out(one) for one in content]
+        return [_written_out(entry) for entry in content]
     if not isinstance(content, dict):
         return content
-    content = {name: _written_out(one) for name, one in content.items()}
-    measure = content.pop("metric", None)
-    return content | ({"select": {"measure": measure}} if measure is not None else {})
+    changed = {name: _written_out(entry) for name, entry in content.items()}
+    measure = changed.pop("metric", None)
+    if measure is not None:
+        changed["select"] = {"measure": measure}
+    return changed
 
 
-def _checked(entry, path, changes=()) -> Paper:
+def _checked(content, path, changes=()) -> Paper:
+    """Return what a file holds as a paper; ValueError names all that is wrong in it.
+
+    `changes` are those of former.yaml.
+    """
     faults = []
-    paper = _read_entry(Paper, _written_out(entry), path.name, faults)
+    paper = _read_entry(Paper, _written_out(content), path.name, faults)
     if paper is not None:  # entries with a fault are left out of it
         rules = read_yaml(published_file("papers/margins.yaml")) | paper.margins
-        found = _faults(paper, path.stem, rules)
-        faults += [f"{path.name}: {message}" for wrong, message in found if wrong]
+        for fault in _faults_of_paper(paper, path.stem, rules):
+            faults.append(f"{path.name}: {fault}")
     if faults:
         raise ValueError("\n".join(faults))
     claims = [_derived(claim, paper, rules[claim.unit], changes) for claim in paper.claims]
-    statements = [
-        replace(
-            one, tested=one.tested or one.says, former=_former(f"{paper.key}/{one.id}", changes)
-        )
-        for one in paper.statements
-    ]
+    statements = []
+    for statement in paper.statements:
+        former = _former(f"{paper.key}/{statement.id}", changes)
+        tested = statement.tested or statement.says
+        statements.append(replace(statement, tested=tested, former=former))
     return replace(paper, claims=claims, statements=statements)
 
 
@@ -456,199 +557,288 @@ def all() -> dict[str, Paper]:
     return {key: load(key) for key in keys()}
 
 
-def _faults(paper, stem, rules):
-    # pairs: whether something is wrong, and what
-    yield paper.key != stem, f"key is {paper.key!r}; it must be the file's name, {stem!r}"
-    for items in (paper.claims, paper.deviations, paper.statements, paper.readings):
-        for name, times in Counter(item.id for item in items).items():
-            yield times > 1, f"id {name} occurs twice; ids must be unique"
+# What can be wrong in a file whose entries have the right fields
+
+
+def _faults_of_paper(paper, stem, rules):
+    """Return what is wrong in a paper; `stem` is the name of its file, `rules`: unit -> margin."""
+    faults = []
+    if paper.key != stem:
+        faults.append(f"key is {paper.key!r}; it must be the file's name, {stem!r}")
+    for entries in (paper.claims, paper.deviations, paper.statements, paper.readings):
+        for name, times in Counter(entry.id for entry in entries).items():
+            if times > 1:
+                faults.append(f"id {name} occurs twice; ids must be unique")
     for claim in paper.claims:
-        for wrong, message in _faults_of_claim(claim, paper.key, rules):
-            yield wrong, f"claim {claim.id}: {message}"
-    for point in paper.deviations:
-        half = bool(point.switch) != bool(point.values)
-        yield half, f"deviation {point.id}: switch and values belong together"
+        for fault in _faults_of_claim(claim, paper.key, rules):
+            faults.append(f"claim {claim.id}: {fault}")
+    for deviation in paper.deviations:
+        if bool(deviation.switch) != bool(deviation.values):
+            faults.append(f"deviation {deviation.id}: switch and values belong together")
     for reading in paper.readings:
-        lacks = not (reading.arms or reading.not_run)
-        yield lacks, f"reading {reading.id}: it has no arm; say why in not_run"
+        if not reading.arms and not reading.not_run:
+            faults.append(f"reading {reading.id}: it has no arm; say why in not_run")
     for statement in paper.statements:
-        try:
-            _check_statement(statement, f"statement {statement.id}")
-        except ValueError as error:
-            yield True, str(error)
+        faults += _faults_of_statement(statement)
+    return faults
 
 
 def _faults_of_claim(claim, key, rules):
-    place, value = claim.place, claim.value
-    numbers = list(value.values()) if isinstance(value, dict) else [value]
-    yield not titled(place), f"{ONE_PLACE}, not {place}"
-    inside = "table" not in place or {"row", "column"} <= set(place)
-    yield not inside, f"place is {place}; a place in a table needs row and column"
-    yield not claim.id.startswith(f"{key}/"), f"the id must start with '{key}/'"
-    known = f"margins.yaml knows {', '.join(rules)}; another one needs a rule in margins"
-    yield claim.unit not in rules, f"unit is {claim.unit!r}; {known}"
+    """Return what is wrong in a claim of a paper with this key."""
+    place = claim.place
+    faults = []
+    if not titled(place):
+        faults.append(f"{ONE_PLACE}, not {place}")
+    if "table" in place and not {"row", "column"} <= set(place):
+        faults.append(f"place is {place}; a place in a table needs row and column")
+    if not claim.id.startswith(f"{key}/"):
+        faults.append(f"the id must start with '{key}/'")
     if claim.unit not in rules:
-        return
-    if not claim.target:
-        yield not claim.reason, "target is false; say why in reason"
-        return
-    good = numbers and {type(number) for number in numbers} <= {int, float}
-    yield not good, f"value is {value!r}; a target needs numbers, else target: false"
-    without = claim.relation == "=" and not margin(rules[claim.unit], value, claim.of)
-    yield without, f"no margin for unit {claim.unit!r} (of: {claim.of}); add a rule to margins.yaml"
-    single = claim.uncertainty or claim.better or claim.relation != "="
-    alone = "uncertainty, better and relation are for single numbers"
-    yield isinstance(value, dict) and single, alone
-    answered = claim.study and claim.arm and claim.select is not None
-    yield not (answered or claim.needs), "name the study, arm and select that answer it, or needs"
-    spread = claim.uncertainty or {"kind": "sem"}
-    short = spread["kind"] == "sd" and spread.get("runs", 0) < 2
-    yield short, "a standard deviation needs its number of runs to become a standard error"
+        known = f"margins.yaml knows {', '.join(rules)}"
+        faults.append(f"unit is {claim.unit!r}; {known}; another one needs a rule in margins")
+    elif claim.target:
+        faults += _faults_of_target(claim, rules[claim.unit])
+    elif not claim.reason:
+        faults.append("target is false; say why in reason")
+    return faults
 
 
-def _check_statement(statement, where: str) -> None:
-    """Raise ValueError if its parts are not those of its test."""
+def _faults_of_target(claim, rule):
+    """Return what is wrong in a claim that can be reproduced; `rule` is the margin of its unit."""
+    value = claim.value
+    has_components = isinstance(value, dict)
+    numbers = list(value.values()) if has_components else [value]
+    types = {type(number) for number in numbers}
+    faults = []
+    if not numbers or not types <= {int, float}:
+        faults.append(f"value is {value!r}; a target needs numbers, else target: false")
+    if claim.relation == "=" and not margin(rule, value, claim.of):
+        unit = f"unit {claim.unit!r} (of: {claim.of})"
+        faults.append(f"no margin for {unit}; add a rule to margins.yaml")
+    if has_components and (claim.uncertainty or claim.better or claim.relation != "="):
+        faults.append("uncertainty, better and relation are for single numbers")
+    is_answered = claim.study and claim.arm and claim.select is not None
+    if not is_answered and not claim.needs:
+        faults.append("name the study, arm and select that answer it, or needs")
+    if claim.uncertainty and claim.uncertainty["kind"] == "sd":
+        if claim.uncertainty.get("runs", 0) < 2:
+            faults.append(
+                "a standard deviation needs its number of runs to become a standard error"
+            )
+    return faults
+
+
+def _faults_of_statement(statement):
+    """Return what is wrong in a statement, and in its parts."""
+    where = f"statement {statement.id}"
+    faults = []
     if not titled(statement.place):
-        raise ValueError(f"{where}: {ONE_PLACE}, not {statement.place}")
+        faults.append(f"{where}: {ONE_PLACE}, not {statement.place}")
     if not statement.parts:
-        raise ValueError(f"{where}: parts is empty; a statement has at least one")
-    for looks in (statement.looks, *(part.get("looks", []) for part in statement.parts)):
-        _check_looks(looks, statement.shared or 1, where)
+        faults.append(f"{where}: parts is empty; a statement has at least one")
+    faults += _faults_of_looks(statement.looks, statement.shared or 1, where)
     for part in statement.parts:
-        read_entry(PARTS[statement.test], part, f"{where}, a part")
-        if statement.test not in CAPPED and any("converged" in one for one in series(part)):
-            raise ValueError(f"{where}: converged is for {' and '.join(CAPPED)} only")
-        if statement.test == "trend" and len(part["rising"]) < LEAST_TREND:
-            raise ValueError(f"{where}: rising needs at least {LEAST_TREND} series")
-        if (names := ENDS.get(statement.test)) and not set(names) & set(part):
-            raise ValueError(f"{where}: a part needs {' or '.join(names)}, a number")
+        faults += _faults_of_part(part, statement, where)
+    return faults
 
 
-def _check_looks(looks, shared, where):
-    wrong = any(not isinstance(number, int) or number < 1 or number % shared for number in looks)
-    if wrong or any(low >= high for low, high in pairwise(looks)):
-        whole = f", each a multiple of shared ({shared})" if shared > 1 else ""
-        raise ValueError(f"{where}: looks are {looks}; they are growing numbers of runs{whole}")
+def _faults_of_part(part, statement, where):
+    """Return what is wrong in a part of a statement."""
+    faults = []
+    _read_entry(PARTS[statement.test], part, f"{where}, a part", faults)
+    if faults:
+        return faults
+    faults += _faults_of_looks(part.get("looks", []), statement.shared or 1, where)
+    names_converged = any("converged" in one for one in series(part))
+    if names_converged and statement.test not in CAPPED:
+        faults.append(f"{where}: converged is for {' and '.join(CAPPED)} only")
+    if statement.test == "trend" and len(part["rising"]) < LEAST_TREND:
+        faults.append(f"{where}: rising needs at least {LEAST_TREND} series")
+    ends = ENDS.get(statement.test, ())
+    if ends and not set(ends) & set(part):
+        faults.append(f"{where}: a part needs {' or '.join(ends)}, a number")
+    return faults
+
+
+def _faults_of_looks(looks, shared, where):
+    """Return what is wrong in numbers of runs at which a statement is tested."""
+    is_wrong = any(not isinstance(number, int) or number < 1 for number in looks)
+    is_wrong = is_wrong or any(number % shared for number in looks)
+    if is_wrong or any(low >= high for low, high in pairwise(looks)):
+        whole_groups = f", each a multiple of shared ({shared})" if shared > 1 else ""
+        return [f"{where}: looks are {looks}; they are growing numbers of runs{whole_groups}"]
+    return []
+
+
+# What follows from the rest of a file, the rule of the unit, and what was changed
 
 
 def _derived(claim, paper, rule, changes):
-    # the fields that follow from the rest of the file, the rule of the unit, and what was changed
+    """Return a claim with the fields that its entry in the file does not hold."""
+    readings = [reading.answer(claim) for reading in paper.readings if reading.speaks_of(claim)]
     return replace(
         claim,
         printed=claim.printed or str(claim.value),
         margin=margin(rule, claim.value, claim.of),
         trainings=claim.trainings or paper.trainings,
         shared=claim.shared or paper.shared,
-        readings=tuple(r.answer(claim) for r in paper.readings if r.speaks_of(claim)),
-        why=next((entry["why"] for entry in paper.no_reading if _names(entry, claim)), None),
+        readings=tuple(readings),
+        why=_why_no_reading(claim, paper),
         former=_former(claim.id, changes),
     )
 
 
 def _former(name, changes):
-    return tuple(
-        (verdict, change["why"])
-        for change in changes
-        for verdict, ids in change["verdicts"].items()
-        if name in ids
-    )
+    """Return the verdicts that a claim or a statement had before changes, each with the reason."""
+    verdicts = []
+    for change in changes:
+        for verdict, names in change["verdicts"].items():
+            if name in names:
+                verdicts.append((verdict, change["why"]))
+    return tuple(verdicts)
 
 
-def _names(entry, claim) -> bool:
-    place = claim.place
-    return claim.id in entry.get("claims", []) or (
-        "table" in entry
-        and entry["table"] == place.get("table")
-        and place["row"] in entry.get("rows", [place["row"]])
-        and place["column"] in entry.get("columns", [place["column"]])
-    )
+def _why_no_reading(claim, paper):
+    """Return why no reading gives a claim; None if the paper's file does not say it."""
+    for entry in paper.no_reading:
+        if claim.id in entry.get("claims", []) or _stands_in(claim.place, entry):
+            return entry["why"]
+    return None
 
 
-# Entries of YAML files as dataclasses or TypedDicts, whose annotations say what they may hold
+def _stands_in(place, entry) -> bool:
+    """Return whether a place is in the table of an entry, and in its rows and columns."""
+    if "table" not in entry or entry["table"] != place.get("table"):
+        return False
+    is_in_rows = "rows" not in entry or place["row"] in entry["rows"]
+    is_in_columns = "columns" not in entry or place["column"] in entry["columns"]
+    return is_in_rows and is_in_columns
 
 
-def read_entry(kind, entry, where: str):
-    """Return an entry of YAML as an instance of a class; ValueError names all that is wrong."""
-    faults = []
-    found = _read_entry(kind, entry, where, faults)
-    if faults:
-        raise ValueError("\n".join(faults))
-    return found
+# Entries of YAML files as dataclasses or TypedDicts, whose annotations say what they may hold.
+#
+# The first argument of each function is such an annotation. What is wrong joins `faults`, the last
+# one; `where` says in words where an entry stands. An entry with a fault of its own is None, and
+# left out of the list or mapping that holds it. A paper is read as far as it can be, so that all
+# faults of a file are told at once.
 
 
 def _read_entry(kind, entry, where, faults):
-    # what is wrong joins `faults`; an entry with a fault of its own is None, and left out of lists,
-    # but the whole file is read as far as it can be
+    """Return an entry as an instance of a class."""
     if not isinstance(entry, dict):
         faults.append(f"{where}: {entry!r} is not a mapping of fields")
         return None
-    hints, needed = get_type_hints(kind), getattr(kind, "__required_keys__", ())
-    if is_dataclass(kind):
-        own = [field for field in fields(kind) if not field.metadata.get("derived")]
-        hints = {field.name: hints[field.name] for field in own}
-        needed = [field.name for field in own if field.default is field.default_factory is MISSING]
-    found = {name: None for name in needed if NoneType in get_args(hints[name])}
-    proper = True
+    hints, required = _fields_of(kind)
+    values = {name: None for name in required if NoneType in get_args(hints[name])}
+    is_sound = True
     for name, content in entry.items():
         if name not in hints:
             faults.append(f"{where}: unknown field {name!r}; the fields are {', '.join(hints)}")
-            proper = kind is Paper
+            is_sound = False
         elif content is not None:
             value = _convert(hints[name], content, name, where, faults)
-            if value is not None:
-                found[name] = value
+            if value is None:
+                is_sound = False
             else:
-                proper = kind is Paper
-    for name in hints:
-        if name in needed and name not in found:
-            proper = False
-            if entry.get(name) is None:  # else it was told that it does not fit
-                faults.append(f"{where}: {name} is missing")
-    return kind(**found) if proper else None
+                values[name] = value
+    missing = [name for name in required if name not in values]
+    for name in missing:
+        if entry.get(name) is None:  # else a fault says that it does not fit
+            faults.append(f"{where}: {name} is missing")
+    if missing or not (is_sound or kind is Paper):
+        return None
+    return kind(**values)
+
+
+def _fields_of(kind):
+    """Return name -> annotation of the fields in a file, and the names of those it must hold."""
+    hints = get_type_hints(kind)
+    if not is_dataclass(kind):
+        return hints, [name for name in hints if name in kind.__required_keys__]
+    in_file = {}
+    required = []
+    for one in fields(kind):
+        if one.metadata.get("derived"):
+            continue
+        in_file[one.name] = hints[one.name]
+        if one.default is MISSING and one.default_factory is MISSING:
+            required.append(one.name)
+    return in_file, required
 
 
 def _convert(hint, content, name, where, faults):
-    # None if it does not fit; a number where a text is asked for stands for its digits
+    """Return the content of a field, its entries as instances of their classes."""
     options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    fitting = [option for option in options if type(content) in _plain(option)]
+    fitting = [option for option in options if type(content) in _types_in_yaml(option)]
     if not fitting:
-        expected = " or ".join(kind.__name__ for option in options for kind in _plain(option))
-        found = f"{name} is {content!r}, a {type(content).__name__}"
-        faults.append(f"{where}: {found}; it must be {expected}")
+        expected = " or ".join(_names_of_types(options))
+        kind_of_content = type(content).__name__
+        faults.append(f"{where}: {name} is {content!r} ({kind_of_content}); it must be {expected}")
         return None
-    kind, inner = fitting[0], get_args(fitting[0])
+    kind = fitting[0]
+    inner = get_args(kind)
     if get_origin(kind) is Literal and content not in inner:
         faults.append(f"{where}: {name} is {content!r}; it must be one of {', '.join(inner)}")
         return None
     if _has_fields(kind):
         return _read_entry(kind, content, f"{where}, {name}", faults)
-    if get_origin(kind) not in (list, dict) or not _has_fields(inner[-1]):
-        return content
-    word = f"{where}: {inner[-1].__name__.lower()}"
-    if isinstance(content, dict):
-        read = {
-            key: _read_entry(inner[-1], one, f"{word} {key}", faults)
-            for key, one in content.items()
-        }
-        return {key: one for key, one in read.items() if one is not None}
-    read = [
-        _read_entry(inner[-1], one, f"{word} {_named(one) or f'of {name}, entry {number}'}", faults)
-        for number, one in enumerate(content, 1)
-    ]
-    return [one for one in read if one is not None]
+    if get_origin(kind) is dict and _has_fields(inner[1]):
+        return _read_mapping(inner[1], content, where, faults)
+    if get_origin(kind) is list and _has_fields(inner[0]):
+        return _read_list(inner[0], content, name, where, faults)
+    return content
 
 
-def _plain(hint) -> tuple:  # the types that YAML has for an annotation
+def _read_mapping(kind, content, where, faults):
+    """Return the entries of a mapping as instances of a class."""
+    entries = {}
+    for name, content_of_entry in content.items():
+        where_in_mapping = f"{where}: {kind.__name__.lower()} {name}"
+        entry = _read_entry(kind, content_of_entry, where_in_mapping, faults)
+        if entry is not None:
+            entries[name] = entry
+    return entries
+
+
+def _read_list(kind, content, name, where, faults):
+    """Return the entries of the list `name` as instances of a class."""
+    entries = []
+    for number, content_of_entry in enumerate(content, 1):
+        title = _title_of(content_of_entry) or f"of {name}, entry {number}"
+        where_in_list = f"{where}: {kind.__name__.lower()} {title}"
+        entry = _read_entry(kind, content_of_entry, where_in_list, faults)
+        if entry is not None:
+            entries.append(entry)
+    return entries
+
+
+def _title_of(entry):
+    """Return by what an entry of a list is called; None if it has neither id nor name."""
+    if not isinstance(entry, dict):
+        return None
+    return entry.get("id", entry.get("name"))
+
+
+def _types_in_yaml(hint) -> tuple:
+    """Return the types that YAML has for an annotation without alternatives."""
     if get_origin(hint) is Literal:
         return (str,)
     if _has_fields(hint):
         return (dict,)
-    return (int, float) if hint is float else (get_origin(hint) or hint,)
+    if hint is float:
+        return (int, float)
+    return (get_origin(hint) or hint,)
+
+
+def _names_of_types(options) -> list:
+    """Return the names of the types that YAML has for alternatives."""
+    names = []
+    for option in options:
+        if option is not NoneType:
+            names += [kind.__name__ for kind in _types_in_yaml(option)]
+    return names
 
 
 def _has_fields(hint):
+    """Return whether an annotation is a dataclass or a TypedDict."""
     return is_dataclass(hint) or hasattr(hint, "__required_keys__")
-
-
-def _named(entry):
-    return entry.get("id", entry.get("name")) if isinstance(entry, dict) else None

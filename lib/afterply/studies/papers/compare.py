@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,82 +17,155 @@ COLUMNS = (
     " paper study arm measured"
 ).split()
 NEEDED = ["study", "arm", "run", "episode", "measure", "value"]  # of a table of results
-# Of a unit the decimals of our values (None: what their spread asks), what stands behind them, and
-# what values there can be at all: the t interval of few runs does not know it.
+
+
+class Scale(NamedTuple):
+    """How values of a unit are written, and what values there can be."""
+
+    decimals: int | None  # of our values; None: as many as their spread asks for
+    sign: str  # what stands behind them
+    least: float  # what values there can be at all: the t interval of few runs does not know it
+    most: float
+
+
 UNITS = {
-    **dict.fromkeys(("percent", "percent of weights"), (1, "%", 0, 100)),
-    **dict.fromkeys(("score", "points"), (0, "", -math.inf, math.inf)),
-    **dict.fromkeys(("games", "episodes"), (1, "", 0, math.inf)),
-    **{"training games": (0, "", 0, math.inf), "count": (None, "", 0, math.inf)},
-    **{"reward": (3, "", -math.inf, math.inf), None: (None, "", -math.inf, math.inf)},
+    "percent": Scale(1, "%", 0, 100),
+    "percent of weights": Scale(1, "%", 0, 100),
+    "score": Scale(0, "", -math.inf, math.inf),
+    "points": Scale(0, "", -math.inf, math.inf),
+    "games": Scale(1, "", 0, math.inf),
+    "episodes": Scale(1, "", 0, math.inf),
+    "training games": Scale(0, "", 0, math.inf),
+    "count": Scale(None, "", 0, math.inf),
+    "reward": Scale(3, "", -math.inf, math.inf),
+    None: Scale(None, "", -math.inf, math.inf),  # any other unit
 }
 
 
 def compare(claims: Iterable[Claim], results: pd.DataFrame) -> pd.DataFrame:
     """Return for each of `claims` what is printed, ours with interval, and the verdict.
 
-    `results` is a table as of :meth:`afterply.studies.Study.table`.
+    `results` is a table as of :meth:`afterply.studies.Study.table`. A table without one of the
+    columns ``NEEDED``, or with two final values of one run, raises ValueError.
     """
-    if lacking := [column for column in NEEDED if column not in results.columns]:
+    lacking = [column for column in NEEDED if column not in results.columns]
+    if lacking:
         raise ValueError(f"results lack the columns {lacking}; they need {NEEDED}")
     runs = by_columns(results)
     return pd.DataFrame([row_of(claim, runs) for claim in claims], columns=COLUMNS)
 
 
 def row_of(claim, runs) -> dict:
-    """Return a claim's row of :func:`compare`; runs: of :func:`by_columns`."""
-    # of each run the value at the last episode counts that any run of the arm has reached; runs
-    # that stopped earlier are left out and named
-    row = {name: getattr(claim, name) for name in "id unit margin paper study arm".split()}
-    row |= {"measured": in_words(claim.select) if claim.select else None}
-    row |= {"place": claim.where, "printed": printed(claim.printed), "ours": "", "runs": 0}
-    row |= dict.fromkeys(("mean", "low", "high", "runs_needed", "surprise"), math.nan)
-    wanted = claim.selections if claim.select is not None else {}
-    found = {part: runs.get((claim.study, claim.arm, key(c))) for part, c in wanted.items()}
-    lacking = [in_words(wanted[part]) for part, rows in found.items() if rows is None]
-    if wanted and not lacking:
-        last = {name: _last(rows) for name, rows in found.items()}
-        cells = {name: _in_groups(values, claim.shared) for name, values in last.items()}
-        row["runs"] = min(map(len, last.values()))
-        if claim.target and not min(map(len, cells.values())):
-            few = f"no whole group of {claim.shared} runs that share their opponents"
-            means = [
-                Interval(np.mean(list(runs.values())), math.nan, math.nan) for runs in last.values()
-            ]
-            row["ours"] = _in_words(means, row["runs"], 0, claim)
-            return row | {"verdict": INCONCLUSIVE, "explanation": few}
-        intervals = [_within(mean_interval(values), claim) for values in cells.values()]
-        groups = min(map(len, cells.values())) if claim.shared > 1 else 0
-        row["ours"] = _in_words(intervals, row["runs"], groups, claim)
-        if len(intervals) == 1:
-            row["mean"], row["low"], row["high"] = intervals[0]
-        if not min(map(len, cells.values())):
-            return row | {
-                "verdict": NOT_RUN,
-                "explanation": f"no whole group of {claim.shared} runs",
-            }
+    """Return a claim's row of :func:`compare`; runs: of :func:`by_columns`.
+
+    Of each run the value at the last episode counts that any run of the arm has reached. Runs that
+    stopped earlier are left out and named.
+    """
+    row = _row_without_runs(claim)
+    rows_of_components = {}
+    lacking = []
+    if claim.select is not None:
+        for component, columns in claim.selections.items():
+            rows = runs.get((claim.study, claim.arm, key(columns)))
+            rows_of_components[component] = rows
+            if rows is None:
+                lacking.append(in_words(columns))
+    if not rows_of_components or lacking:
+        return row | _verdict_without_runs(claim, lacking)
+    values = {component: _last(rows) for component, rows in rows_of_components.items()}
+    samples = {component: _samples(of_runs, claim.shared) for component, of_runs in values.items()}
+    row |= _our_columns(claim, values, samples)
     if not claim.target:
         return row | {"verdict": NOT_A_TARGET, "explanation": claim.reason}
-    if lacking or not wanted:
-        where = f"the arm {claim.arm} in the study {claim.study}"
-        missing = f"needs {claim.needs}" if claim.needs else f"no {'; '.join(lacking)} of {where}"
-        return row | {"verdict": NOT_RUN, "explanation": missing}
-    how = {"counted": claim.counted, "relation": claim.relation, "better": claim.better}
-    error, behind = claim.printed_error
-    how["trainings"] = None if error else _units(claim.trainings, claim.shared)
-    how["each"] = f"group of {claim.shared} runs" if claim.shared > 1 else "run"
-    ends = {"floor": claim.floor, "cap": claim.cap}
-    how |= {name: end for name, end in ends.items() if end is not None}
-    result = verdict(cells.get(None, cells), claim.value, claim.margin, error, behind, **how)
-    left_out = max(rows["run"].nunique() - len(last[name]) for name, rows in found.items())
-    text = result.explanation + (f"; {left_out} unfinished run(s) left out" if left_out else "")
-    needed = math.nan if result.runs_needed is None else result.runs_needed
-    row |= {"runs_needed": needed, "surprise": result.surprise}
-    return row | {"verdict": result.label, "explanation": text}
+    if min(len(sample) for sample in samples.values()) == 0:
+        explanation = f"no whole group of {claim.shared} runs that share their opponents"
+        return row | {"verdict": INCONCLUSIVE, "explanation": explanation}
+    judged = _judged(claim, samples)
+    explanation = judged.explanation
+    unfinished = [
+        rows["run"].nunique() - len(values[component])
+        for component, rows in rows_of_components.items()
+    ]
+    if max(unfinished):
+        explanation += f"; {max(unfinished)} unfinished run(s) left out"
+    return row | {
+        "runs_needed": math.nan if judged.runs_needed is None else judged.runs_needed,
+        "surprise": judged.surprise,
+        "verdict": judged.label,
+        "explanation": explanation,
+    }
 
 
-def _in_groups(values, shared):
-    # the values of the runs, or the means of those groups of them that share their opponents
+def _row_without_runs(claim):
+    """Return the row of a claim as it is before there are runs."""
+    return {
+        "id": claim.id,
+        "unit": claim.unit,
+        "margin": claim.margin,
+        "paper": claim.paper,
+        "study": claim.study,
+        "arm": claim.arm,
+        "measured": in_words(claim.select) if claim.select else None,
+        "place": claim.where,
+        "printed": printed(claim.printed),
+        "ours": "",
+        "runs": 0,
+        "mean": math.nan,
+        "low": math.nan,
+        "high": math.nan,
+        "runs_needed": math.nan,
+        "surprise": math.nan,
+    }
+
+
+def _verdict_without_runs(claim, lacking):
+    """Return the verdict, and why, if results are lacking, or the claim names none."""
+    if not claim.target:
+        return {"verdict": NOT_A_TARGET, "explanation": claim.reason}
+    if claim.needs:
+        return {"verdict": NOT_RUN, "explanation": f"needs {claim.needs}"}
+    where = f"the arm {claim.arm} in the study {claim.study}"
+    return {"verdict": NOT_RUN, "explanation": f"no {'; '.join(lacking)} of {where}"}
+
+
+def _our_columns(claim, values, samples):
+    """Return the columns of a row that say what our runs gave."""
+    num_runs = min(len(of_runs) for of_runs in values.values())
+    num_samples = min(len(sample) for sample in samples.values())
+    intervals = []
+    for component, sample in samples.items():
+        if num_samples:
+            intervals.append(_within(mean_interval(sample), claim))
+        else:  # a mean of runs that are not independent has no interval
+            mean = np.mean(list(values[component].values()))
+            intervals.append(Interval(mean, math.nan, math.nan))
+    num_groups = num_samples if claim.shared > 1 else 0
+    columns = {"runs": num_runs, "ours": _in_words(intervals, num_runs, num_groups, claim)}
+    if len(intervals) == 1 and num_samples:
+        columns |= intervals[0]._asdict()
+    return columns
+
+
+def _judged(claim, samples):
+    """Return the verdict on a claim, from what counts as its runs: component -> float [runs]."""
+    error, runs_behind = claim.printed_error
+    settings = {
+        "counted": claim.counted,
+        "relation": claim.relation,
+        "better": claim.better,
+        "trainings": None if error else _trainings_in_groups(claim),
+        "each": f"group of {claim.shared} runs" if claim.shared > 1 else "run",
+    }
+    if claim.floor is not None:
+        settings["floor"] = claim.floor
+    if claim.cap is not None:
+        settings["cap"] = claim.cap
+    ours = samples.get(None, samples)  # of one number its runs, of several those of each
+    return verdict(ours, claim.value, claim.margin, error, runs_behind, **settings)
+
+
+def _samples(values, shared):
+    """Return the values of the runs, or the means of whole groups that share their opponents."""
     if shared < 2:
         return list(values.values())
     series = pd.Series(values, dtype=float)
@@ -99,52 +173,66 @@ def _in_groups(values, shared):
     return groups.mean()[groups.size() == shared].tolist()
 
 
-def _units(trainings, shared):
-    # of as many trainings: as many runs, or groups
-    return max(1, trainings // shared) if trainings and shared > 1 else trainings
+def _trainings_in_groups(claim):
+    """Return how many trainings, or groups of them, stand behind a claim; None if not known."""
+    if claim.trainings and claim.shared > 1:
+        return max(1, claim.trainings // claim.shared)
+    return claim.trainings
 
 
 def _within(interval, claim):
-    # what an interval holds of values that can be: its mean lies there, and no coverage is lost
-    _, _, least, most = UNITS.get(claim.unit, UNITS[None])
-    least = least if claim.floor is None else max(least, claim.floor)
-    most = most if claim.cap is None else min(most, claim.cap)
+    """Return the part of an interval with values that there can be, if the mean is one of them."""
+    scale = UNITS.get(claim.unit, UNITS[None])
+    least = scale.least
+    if claim.floor is not None:
+        least = max(least, claim.floor)
+    most = scale.most
+    if claim.cap is not None:
+        most = min(most, claim.cap)
     if not least <= interval.mean <= most:
         return interval
-    low, high = max(interval.low, float(least)), min(interval.high, float(most))
+    low = max(interval.low, float(least))
+    high = min(interval.high, float(most))
     return interval._replace(low=low, high=high)
 
 
 def _last(rows):
-    # run -> its value at the last episode; an evaluation without training has no episode
-    rows = rows.assign(episode=rows["episode"].fillna(-1))
+    """Return run -> its value at the last episode that any run has reached."""
+    rows = rows.assign(episode=rows["episode"].fillna(-1))  # without training there is no episode
     last = rows[rows["episode"] == rows["episode"].max()].sort_values("run")
-    if last["run"].duplicated().any():
-        one = last[last["run"].duplicated()].iloc[0]
+    is_second = last["run"].duplicated()
+    if is_second.any():
+        first_second = last[is_second].iloc[0]
         raise ValueError(
-            "run {run} of {arm} in {study} has two final values of {measure}".format(**one)
+            "run {run} of {arm} in {study} has two final values of {measure}".format(**first_second)
         )
     return dict(zip(last["run"].tolist(), last["value"].astype(float).tolist(), strict=True))
 
 
 def final_values(rows, which="last"):
-    """Return run -> value at the last episode, of the rows of one measure."""
-    # `which` may be "largest" or "smallest": of all values of a run that came to the end
+    """Return run -> value at the last episode, of the rows of one measure.
+
+    `which` may be "largest" or "smallest": of all values of a run that came to the end.
+    """
     last = _last(rows)
     if which == "last":
         return last
-    extremes = rows.groupby("run")["value"].agg("max" if which == "largest" else "min")
+    function = "max" if which == "largest" else "min"
+    extremes = rows.groupby("run")["value"].agg(function)
     return {run: float(extremes[run]) for run in last}
 
 
-def _in_words(intervals, runs, groups, claim):
-    decimals, unit, _, _ = UNITS.get(claim.unit, UNITS[None])
-    of = f"{runs} run" if runs == 1 else f"{runs} runs"
-    of += f" in {groups} groups" if groups else ""
+def _in_words(intervals, num_runs, num_groups, claim):
+    """Return our means, of one number with the interval, and how many runs are behind them."""
+    scale = UNITS.get(claim.unit, UNITS[None])
+    behind = f"{num_runs} run" if num_runs == 1 else f"{num_runs} runs"
+    if num_groups:
+        behind += f" in {num_groups} groups"
     if len(intervals) > 1:
-        means = together([interval.mean for interval in intervals], decimals=decimals)
-        return f"{' : '.join(means)} ({of})"
+        means = together([interval.mean for interval in intervals], decimals=scale.decimals)
+        return f"{' : '.join(means)} ({behind})"
     mean, low, high = intervals[0]
-    if runs == 1 or math.isnan(low):
-        return f"{together([mean], decimals=decimals)[0]}{unit} ({of})"
-    return f"{with_interval(mean, low, high, unit, decimals)} ({of})"
+    if num_runs == 1 or math.isnan(low):
+        (text,) = together([mean], decimals=scale.decimals)
+        return f"{text}{scale.sign} ({behind})"
+    return f"{with_interval(mean, low, high, scale.sign, scale.decimals)} ({behind})"

@@ -44,11 +44,17 @@ EXACT = 200_000  # arrangements up to which all are taken
 DRAWN = 20_000  # of more
 RESAMPLED = 2_000_000  # runs, in as many series as that gives: 200,000 of ten
 NOISE = 0.2  # standard deviations, added to what is resampled: equal draws are no certainty
-COCHRAN, SKEWED = 25, 1.0  # a skewness of 1 is high, and n runs bear one up to root of n / 25
+SKEWED = 1.0  # a skewness from which on a series is highly skewed
+COCHRAN = 25  # times the squared skewness: as many runs bear it
 BOUNDED = 20  # runs from which on a test that knows only the ends of values can decide
 ANYTHING = (-math.inf, math.inf)
-BY_ENDS, NAMED = "the ends of values", "resampled t, skewed"  # tests of skewed series
-WIDENED, HALVED = 30, 8  # steps of the search for an end of an interval
+EQUAL = "equal runs"  # names of tests
+RESAMPLED_T = "resampled t"
+BY_ENDS = "the ends of values"  # of a skewed series whose values have an end
+NAMED = "resampled t, skewed"  # of one without, which the pages name
+WIDENED = 30  # steps of the search for two numbers between which an end of an interval lies
+HALVED = 8  # steps in which this range is halved
+TINY = 1e-300  # keeps a division by a variance of 0 finite
 
 
 class Test:
@@ -69,28 +75,41 @@ class Test:
         return "t"
 
     def interval(self, sides):
-        """Return the interval whose ends leave out these probabilities; perhaps without an end."""
+        """Return the interval whose ends leave out these probabilities, below it and above it.
+
+        An end is infinite if the test cannot reject at its level.
+        """
         if self.equal:
             return self.effect, self.effect
-        return self._end(sides[0], 1), self._end(sides[1], -1)
+        below, above = sides
+        return self._end(below, 1), self._end(above, -1)
 
     def _end(self, level, side):
-        # the outermost end that is rejected, searched from where the t test has it
-        def rejected(far):
-            return self.p_value(self.effect - side * far, side) <= level
+        """Return the value nearest to the effect that the test rejects, below it if `side` is 1."""
 
-        far = self.se * t_quantile(1 - min(level / self.looks, 0.4), min(self.sizes) - 1)
-        kept = not rejected(far)
+        def is_rejected(distance):
+            return self.p_value(self.effect - side * distance, side) <= level
+
+        # The search starts where the t test has its end, and goes outwards or inwards from there.
+        probability = 1 - min(level / self.looks, 0.4)
+        distance = self.se * t_quantile(probability, min(self.sizes) - 1)
+        starts_rejected = is_rejected(distance)
+        factor = 0.8 if starts_rejected else 1.25
         for _ in range(WIDENED):
-            before, far = far, far * (1.25 if kept else 0.8)
-            if rejected(far) == kept:
+            previous = distance
+            distance = distance * factor
+            if is_rejected(distance) != starts_rejected:
                 break
         else:
-            return -side * math.inf if kept else self.effect
-        near, far = sorted((before, far))
+            return self.effect if starts_rejected else -side * math.inf
+        near = min(previous, distance)  # the test does not reject it
+        far = max(previous, distance)  # the test rejects it
         for _ in range(HALVED):
             middle = (near + far) / 2
-            near, far = (near, middle) if rejected(middle) else (middle, far)
+            if is_rejected(middle):
+                far = middle
+            else:
+                near = middle
         return self.effect - side * far
 
 
@@ -111,106 +130,139 @@ class Difference(Test):
         return float(stdtr(self.df, -effect / self.se))
 
     def interval(self, sides):
-        """Return the interval whose ends leave out these probabilities."""
-        low, high = (t_quantile(1 - side, self.df) * self.se for side in sides)
-        return self.effect - low, self.effect + high
+        """Return the interval whose ends leave out these probabilities, below it and above it."""
+        below, above = sides
+        low = self.effect - t_quantile(1 - below, self.df) * self.se
+        high = self.effect + t_quantile(1 - above, self.df) * self.se
+        return low, high
 
 
 def welch(first, second) -> Difference:
-    """Return Welch's t test of the difference of the means of two arms."""
-    a, b = finite_runs(first), finite_runs(second)
-    va, vb = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
-    shares = va**2 / (len(a) - 1) + vb**2 / (len(b) - 1)
-    df = (va + vb) ** 2 / shares if shares > 0 else math.inf
-    return Difference(float(a.mean() - b.mean()), math.sqrt(va + vb), df, (len(a), len(b)))
+    """Return Welch's t test of the difference of the means of two arms, float [runs] each.
+
+    Source: Welch (1947), the degrees of freedom after Satterthwaite.
+    """
+    first = finite_runs(first)
+    second = finite_runs(second)
+    effect = float(first.mean() - second.mean())
+    squared_error_1 = float(first.var(ddof=1)) / len(first)
+    squared_error_2 = float(second.var(ddof=1)) / len(second)
+    squared_error = squared_error_1 + squared_error_2
+    weighted = squared_error_1**2 / (len(first) - 1) + squared_error_2**2 / (len(second) - 1)
+    df = squared_error**2 / weighted if weighted > 0 else math.inf
+    return Difference(effect, math.sqrt(squared_error), df, (len(first), len(second)))
 
 
 def student(values) -> Difference:
-    """Return the t test of the mean of one series."""
+    """Return the t test of the mean of one series, float [runs]."""
     values = finite_runs(values)
-    se = float(values.std(ddof=1)) / math.sqrt(len(values))
-    return Difference(float(values.mean()), se, len(values) - 1, (len(values),))
+    num_runs = len(values)
+    se = float(values.std(ddof=1)) / math.sqrt(num_runs)
+    return Difference(float(values.mean()), se, num_runs - 1, (num_runs,))
 
 
 def least_p(*sizes):
-    """Return the least p value of a permutation test of one or two series."""
-    return 0.5 ** sizes[0] if len(sizes) == 1 else 1 / math.comb(sum(sizes), sizes[0])
+    """Return the least p value of a permutation test of one or two series, of so many runs each."""
+    if len(sizes) == 1:
+        return 0.5 ** sizes[0]
+    return 1 / math.comb(sum(sizes), sizes[0])
 
 
 def skewness(values):
     """Return the skewness of some values, 0 if they are equal."""
-    away = np.asarray(values, float) - np.mean(values)
-    spread = math.sqrt(float(np.mean(away**2)))
-    equal = spread <= 1e-12 * max(1.0, float(np.abs(values).max()))
-    return 0.0 if equal else float(np.mean(away**3)) / spread**3
+    deviations = np.asarray(values, float) - np.mean(values)
+    spread = math.sqrt(float(np.mean(deviations**2)))
+    largest = float(np.abs(values).max())
+    if spread <= 1e-12 * max(1.0, largest):
+        return 0.0
+    return float(np.mean(deviations**3)) / spread**3
 
 
 # One series
 
 
 class Mean(Test):
-    """The test of the mean of one series; within: the ends of what its values can be."""
+    """The test of the mean of one series, float [runs]; within: the ends of what values can be."""
 
     def __init__(self, values, within=ANYTHING):
-        self.values, self.within = finite_runs(values), within
+        self.values = finite_runs(values)
+        self.within = within
         self.t = student(self.values)
-        self.effect, self.se, self.sizes = self.t.effect, self.t.se, self.t.sizes
+        self.effect = self.t.effect
+        self.se = self.t.se
+        self.sizes = self.t.sizes
         self.skewness = skewness(self.values)
 
     def kind(self, side):
         """Return the name of the test of being above (side 1) or below (-1) an end."""
         if self.equal:
-            return "equal runs"
-        runs, hidden = len(self.values), -side * self.skewness
-        if hidden < SKEWED or runs >= COCHRAN * hidden**2:
-            return "t" if runs >= MANY else "resampled t"
-        ended = math.isfinite(self.within[0 if side > 0 else 1])
-        return BY_ENDS if ended and runs >= BOUNDED else NAMED
+            return EQUAL
+        num_runs = len(self.values)
+        # positive if the long tail lies where few runs do not show it
+        hidden_skewness = -side * self.skewness
+        if hidden_skewness < SKEWED or num_runs >= COCHRAN * hidden_skewness**2:
+            return "t" if num_runs >= MANY else RESAMPLED_T
+        if math.isfinite(self._end_of_tail(side)) and num_runs >= BOUNDED:
+            return BY_ENDS
+        return NAMED
+
+    def _end_of_tail(self, side):
+        """Return the least value that there can be (side 1), or the largest (-1)."""
+        least, most = self.within
+        return least if side > 0 else most
 
     def p_value(self, end, side):
         """Return the p value of being above (side 1) or below (-1) an end."""
         kind = self.kind(side)
         if kind == BY_ENDS:
-            hidden = side * self.within[0 if side > 0 else 1]
-            return gaffke(side * self.values, side * end, hidden)
-        p = self.t.p_value(end, side)
-        if kind in ("equal runs", "t"):
-            return p
-        ours = (self.effect - end) / self.se
-        return max(p, _as_large(_resampled(tuple(self.values)), side, ours))
+            return gaffke(side * self.values, side * end, side * self._end_of_tail(side))
+        p_of_t = self.t.p_value(end, side)
+        if kind in (EQUAL, "t"):
+            return p_of_t
+        t = (self.effect - end) / self.se
+        p_of_resampling = _share_as_large(_resampled(tuple(self.values)), side, t)
+        return max(p_of_t, p_of_resampling)
 
 
 @lru_cache(maxsize=128)
 def _resampled(values):
-    # the t statistics of as many runs, drawn from these, whose mean is the tested one; in order
-    mean, square = _drawn(values, RESAMPLED // len(values), 0)
-    return np.sort(mean / np.sqrt(square))
+    """Return the t statistics of series drawn from these runs, of their true mean, in order."""
+    num_series = RESAMPLED // len(values)
+    means, squared_errors = _drawn(values, num_series, 0)
+    return np.sort(means / np.sqrt(squared_errors))
 
 
 @lru_cache(maxsize=128)
 def _resampled_arms(first, second):
-    # Welch's statistics of two arms drawn in this way; in order
-    number = RESAMPLED // max(len(first), len(second))
-    one, two = _drawn(first, number, 1), _drawn(second, number, 2)
-    return np.sort((one[0] - two[0]) / np.sqrt(np.maximum(one[1] + two[1], 1e-300)))
+    """Return Welch's statistics of pairs of arms that are drawn in the same way, in order."""
+    num_pairs = RESAMPLED // max(len(first), len(second))
+    means_1, squared_errors_1 = _drawn(first, num_pairs, 1)
+    means_2, squared_errors_2 = _drawn(second, num_pairs, 2)
+    squared_errors = np.maximum(squared_errors_1 + squared_errors_2, TINY)
+    return np.sort((means_1 - means_2) / np.sqrt(squared_errors))
 
 
 def _drawn(values, number, seed):
-    # the mean of each drawn series, and its squared standard error
-    rng, values = np.random.default_rng((len(values), seed)), np.array(values)
+    """Return the means of drawn series and their squared standard errors: float [number] each."""
+    rng = np.random.default_rng((len(values), seed))
+    values = np.array(values)
+    deviations = values - values.mean()
     shape = number, len(values)
-    drawn = (values - values.mean())[rng.integers(len(values), size=shape)]
+    drawn = deviations[rng.integers(len(values), size=shape)]
     drawn += NOISE * values.std() * rng.standard_normal(shape)
     return drawn.mean(axis=1), drawn.var(axis=1, ddof=1) / len(values)
 
 
-def _as_large(drawn, side, t):
-    # the share of the statistics that lie as far on a side
+def _share_as_large(statistics, side, t):
+    """Return the share of statistics, in order, that lie at `t` or beyond it on a side.
+
+    Ours counts as one of them, so that the share is never 0.
+    """
     if side > 0:
-        number = len(drawn) - np.searchsorted(drawn, t, "left")
+        number = len(statistics) - np.searchsorted(statistics, t, "left")
     else:
-        number = np.searchsorted(drawn, t, "right")
-    return (1 + int(number)) / (1 + len(drawn))
+        number = np.searchsorted(statistics, t, "right")
+    return (1 + int(number)) / (1 + len(statistics))
 
 
 def gaffke(values, end, hidden) -> float:
@@ -220,94 +272,148 @@ def gaffke(values, end, hidden) -> float:
     not above the end: P(sum of E_i a_i <= 0), E_i independent exponential, a_i how far each is from
     the end, by an integral along the line through the saddle point.
 
+    Source: Gaffke (2005); Learned-Miller and Thomas (2020).
+
     >>> round(gaffke([1] * 20 + [0] * 5, 0.5, 0), 6)  # as Clopper and Pearson's, of 20 wins of 25
     0.002039
     """
-    away = np.append(np.asarray(values, float), hidden) - end
-    away = away / (float(np.abs(away).max()) or 1.0)
-    if away.max() <= 0:
+    distances = np.append(np.asarray(values, float), hidden) - end
+    largest = float(np.abs(distances).max())
+    if largest:
+        distances = distances / largest
+    if distances.max() <= 0:
         return 1.0
-    if away.min() >= 0:  # the mean cannot be as low as the end
+    if distances.min() >= 0:  # the mean cannot be as low as the end
         return 0.0
-    small = away.sum() > 0
-    low, high = (1 / away.min(), 0.0) if small else (0.0, 1 / away.max())
+    # The integral is the chance itself, with a minus, or the chance of the contrary.
+    is_small = distances.sum() > 0
+    saddle = _saddle_point(distances, is_small)
+    integral = _integral_through(saddle, distances)
+    p = -integral if is_small else 1 - integral
+    return min(1.0, max(0.0, p))
+
+
+def _saddle_point(distances, is_small):
+    """Return where the integrand of Gaffke's test has its saddle point, by bisection."""
+    if is_small:
+        low = 1 / distances.min()
+        high = 0.0
+    else:
+        low = 0.0
+        high = 1 / distances.max()
     for _ in range(60):
         middle = (low + high) / 2
-        slope = float((away / (1 - middle * away)).sum()) - 1 / middle
-        low, high = (middle, high) if slope < 0 else (low, middle)
-    middle = (low + high) / 2
-    width = 1 / math.sqrt(float(((away / (1 - middle * away)) ** 2).sum()) + 1 / middle**2)
+        slope = float((distances / (1 - middle * distances)).sum()) - 1 / middle
+        if slope < 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _integral_through(saddle, distances):
+    """Return the integral of Gaffke's test along the vertical line through its saddle point."""
+    curvature = float(((distances / (1 - saddle * distances)) ** 2).sum()) + 1 / saddle**2
+    width = 1 / math.sqrt(curvature)
     grid = np.linspace(0, 14, 1_500)
-    line = middle + 1j * width * np.sinh(grid)
-    log = -np.log(1 - line[:, None] * away).sum(axis=1) - np.log(line)
-    found = float(np.trapezoid(np.exp(log).real * width * np.cosh(grid), grid)) / math.pi
-    return min(1.0, max(0.0, -found if small else 1 - found))
+    line = saddle + 1j * width * np.sinh(grid)
+    log_integrand = -np.log(1 - line[:, None] * distances).sum(axis=1) - np.log(line)
+    integrand = np.exp(log_integrand).real * width * np.cosh(grid)
+    return float(np.trapezoid(integrand, grid)) / math.pi
 
 
 # Two arms
 
 
 class Arms(Test):
-    """The test of the difference of the means of two arms."""
+    """The test of the difference of the means of two arms, float [runs] each."""
 
     def __init__(self, first, second):
-        self.first, self.second = finite_runs(first), finite_runs(second)
+        self.first = finite_runs(first)
+        self.second = finite_runs(second)
         self.t = welch(self.first, self.second)
-        self.effect, self.se, self.sizes = self.t.effect, self.t.se, self.t.sizes
+        self.effect = self.t.effect
+        self.se = self.t.se
+        self.sizes = self.t.sizes
 
     def kind(self, side):
         """Return the name of the test."""
-        return "equal runs" if self.equal else "t" if min(self.sizes) >= MANY else "permutation"
+        if self.equal:
+            return EQUAL
+        return "t" if min(self.sizes) >= MANY else "permutation"
 
     def p_value(self, end, side):
         """Return the p value of being above (side 1) or below (-1) an end."""
         if self.kind(side) != "permutation":
             return self.t.p_value(end, side)
-        found, ours = self._arranged(end), (self.effect - end) / self.se
-        found = found if side > 0 else -found
-        number = int(np.count_nonzero(found >= side * ours - 1e-9 * max(1.0, abs(ours))))
-        exact = math.comb(sum(self.sizes), self.sizes[0]) <= EXACT
-        p = number / len(found) if exact else (1 + number) / (1 + len(found))
-        drawn = _resampled_arms(tuple(self.first), tuple(self.second))
-        return max(p, _as_large(drawn, side, ours))
+        t = (self.effect - end) / self.se
+        p_of_arrangements = self._p_of_arrangements(end, side, t)
+        statistics = _resampled_arms(tuple(self.first), tuple(self.second))
+        return max(p_of_arrangements, _share_as_large(statistics, side, t))
+
+    def _p_of_arrangements(self, end, side, t):
+        """Return the share of all arrangements, or of drawn ones, with a statistic as large."""
+        statistics = side * self._arranged(end)
+        tolerance = 1e-9 * max(1.0, abs(t))
+        number = int(np.count_nonzero(statistics >= side * t - tolerance))
+        if math.comb(sum(self.sizes), self.sizes[0]) <= EXACT:
+            return number / len(statistics)
+        return (1 + number) / (1 + len(statistics))  # ours is one of the drawn ones
 
     @cached_property
-    def _powers(self):
-        # of each arrangement the difference of the means, and its squared standard error, as
-        # polynomials in what is taken off the runs of the first arm, beyond the effect
-        mine = np.repeat([1.0, 0.0], self.sizes)
+    def _polynomials(self):
+        """Return the difference of the means of each arrangement, and its squared standard error.
+
+        Both are polynomials in what is taken off the runs of the first arm, beyond the effect:
+        lists of their coefficients, each float [arrangements], the constant first.
+        """
+        is_first = np.repeat([1.0, 0.0], self.sizes)
         runs = np.concatenate([self.first - self.first.mean(), self.second - self.second.mean()])
-        columns = np.stack([runs, runs**2, mine, mine * runs], axis=1)
-        found, whole = _arrangements(*self.sizes) @ columns, columns.sum(axis=0)
-        means, squares = [], []
-        for (one, two, own, both), number in zip(
-            (found.T, (whole - found).T), self.sizes, strict=True
-        ):
-            means.append((one / number, -own / number))
-            powers = two - one**2 / number, 2 * (one * own / number - both), own - own**2 / number
-            squares.append([power / (number * (number - 1)) for power in powers])
-        difference = [one - two for one, two in zip(*means, strict=True)]
-        return difference, [one + two for one, two in zip(*squares, strict=True)]
+        columns = np.stack([runs, runs**2, is_first, is_first * runs], axis=1)
+        sums_1 = _arrangements(*self.sizes) @ columns
+        sums_2 = columns.sum(axis=0) - sums_1
+        mean_1, squares_1 = _polynomials_of_arm(sums_1, self.sizes[0])
+        mean_2, squares_2 = _polynomials_of_arm(sums_2, self.sizes[1])
+        difference = [one - two for one, two in zip(mean_1, mean_2, strict=True)]
+        squares = [one + two for one, two in zip(squares_1, squares_2, strict=True)]
+        return difference, squares
 
     def _arranged(self, end):
-        # the statistic of each arrangement once the end is taken off the runs of the first arm
-        (d0, d1), (v0, v1, v2) = self._powers
-        off = end - self.effect
-        squares = np.maximum(v0 + off * (v1 + off * v2), (1e-9 * max(self.se, abs(off))) ** 2)
-        return (d0 + off * d1) / np.sqrt(squares)
+        """Return the statistic of each arrangement once the end is taken off the first arm."""
+        (d0, d1), (v0, v1, v2) = self._polynomials
+        taken_off = end - self.effect
+        least_error = 1e-9 * max(self.se, abs(taken_off))
+        squared_errors = np.maximum(v0 + taken_off * (v1 + taken_off * v2), least_error**2)
+        return (d0 + taken_off * d1) / np.sqrt(squared_errors)
+
+
+def _polynomials_of_arm(sums, num_runs):
+    """Return the coefficients of an arm's mean, and of its squared standard error.
+
+    `sums`, float [arrangements, 4], are over the runs that stand in this arm: the runs, their
+    squares, how many come from the first arm, and the runs of these.
+    """
+    total, total_of_squares, num_first, total_of_first = sums.T
+    mean = [total / num_runs, -num_first / num_runs]
+    squared_deviations = [
+        total_of_squares - total**2 / num_runs,
+        2 * (total * num_first / num_runs - total_of_first),
+        num_first - num_first**2 / num_runs,
+    ]
+    squared_error = [part / (num_runs * (num_runs - 1)) for part in squared_deviations]
+    return mean, squared_error
 
 
 @lru_cache(maxsize=8)
 def _arrangements(first, second):
-    # which runs stand in the place of the first arm: 1.0 or 0.0 [arrangements, runs]
-    runs = first + second
-    number = math.comb(runs, first)
-    if number <= EXACT:
-        chosen = np.array(list(combinations(range(runs), first)))
+    """Return which runs stand in the place of the first arm: 1.0 or 0.0 [arrangements, runs]."""
+    num_runs = first + second
+    if math.comb(num_runs, first) <= EXACT:
+        chosen = np.array(list(combinations(range(num_runs), first)))
     else:
         rng = np.random.default_rng((first, second))
-        chosen = np.argsort(rng.random((DRAWN, runs), dtype=np.float32), axis=1)[:, :first]
-    table = np.zeros((len(chosen), runs))
+        chosen = np.argsort(rng.random((DRAWN, num_runs), dtype=np.float32), axis=1)[:, :first]
+    table = np.zeros((len(chosen), num_runs))
     np.put_along_axis(table, chosen, 1.0, axis=1)
     return table
 
@@ -315,34 +421,30 @@ def _arrangements(first, second):
 # Looks
 
 
-@dataclass(frozen=True)
 class Joined(Test):
-    """The tests of the stages of added runs as one; effect and sizes are those of all runs."""
+    """The tests of the stages of added runs as one; effect and sizes are those of all runs.
 
-    whole: Test  # of all runs
-    stages: tuple  # a test of each stage
-    looks: int  # at which it is or will be tested
-    approximate: bool = False  # an arm was not extended: all runs are one stage
+    Parameters
+    ----------
+    whole : Test
+        Of all runs.
+    stages : tuple
+        A test of each stage.
+    looks : int
+        How often it is or will be tested.
+    approximate : bool
+        Whether an arm was not extended, so that all runs are one stage.
+    """
 
-    @property
-    def effect(self):
-        """The estimate of all runs."""
-        return self.whole.effect
-
-    @property
-    def se(self):
-        """The standard error of the mean of all runs."""
-        return self.whole.se
-
-    @property
-    def sizes(self):
-        """Numbers of runs."""
-        return self.whole.sizes
-
-    @property
-    def within(self):
-        """The ends of what values can be."""
-        return self.whole.within
+    def __init__(self, whole, stages, looks, approximate=False):
+        self.whole = whole
+        self.stages = stages
+        self.looks = looks
+        self.approximate = approximate
+        self.effect = whole.effect
+        self.se = whole.se
+        self.sizes = whole.sizes
+        self.within = whole.within
 
     @property
     def skewness(self):
@@ -351,15 +453,19 @@ class Joined(Test):
 
     def kind(self, side):
         """Return the names of the tests of its stages."""
-        return ", ".join(dict.fromkeys(stage.kind(side) for stage in self.stages))
+        names = dict.fromkeys(stage.kind(side) for stage in self.stages)
+        return ", ".join(names)
 
     def p_value(self, end, side):
         """Return the p value of being above (side 1) or below (-1) an end."""
-        return joined_p([stage.p_value(end, side) for stage in self.stages], self.looks)
+        p_values = [stage.p_value(end, side) for stage in self.stages]
+        return joined_p(p_values, self.looks)
 
 
 def joined_p(p_values, looks) -> float:
     """Return the p value of stages that count alike, of a test that is looked at so often.
+
+    Source: Lehmacher and Wassmer (1999), the inverse normal combination.
 
     >>> round(joined_p([0.01, 0.2], 2), 4), joined_p([0.01], 1)
     (0.0251, 0.01)
@@ -367,4 +473,6 @@ def joined_p(p_values, looks) -> float:
     if len(p_values) == 1:
         return min(1.0, looks * p_values[0])
     total = -sum(ndtri(np.array(p_values)).tolist()) / math.sqrt(len(p_values))
-    return 1.0 if math.isnan(total) else min(1.0, looks * float(ndtr(-total)))
+    if math.isnan(total):  # one stage has p 0, another one p 1
+        return 1.0
+    return min(1.0, looks * float(ndtr(-total)))
