@@ -65,27 +65,44 @@ class Rules(NamedTuple):
     # fmt: on
 
 
-_CALLS = [pointer_call(*signature) for signature in SIGNATURES.values()]
-_start, _legal, _play, _chance, _player, _over, _score = _CALLS[:7]
-_board, _outcomes, _outcome, _key, _irreversible, _heuristic, _finish = _CALLS[7:]
+_start = pointer_call(*SIGNATURES["start"])
+_legal = pointer_call(*SIGNATURES["legal"])
+_play = pointer_call(*SIGNATURES["play"])
+_chance = pointer_call(*SIGNATURES["chance"])
+_player = pointer_call(*SIGNATURES["player"])
+_over = pointer_call(*SIGNATURES["over"])
+_score = pointer_call(*SIGNATURES["score"])
+_board = pointer_call(*SIGNATURES["board"])
+_outcomes = pointer_call(*SIGNATURES["outcomes"])
+_outcome = pointer_call(*SIGNATURES["outcome"])
+_key = pointer_call(*SIGNATURES["key"])
+_irreversible = pointer_call(*SIGNATURES["irreversible"])
+_heuristic = pointer_call(*SIGNATURES["heuristic"])
+_finish = pointer_call(*SIGNATURES["finish"])
 
 
 @kernel
 def random_action(rules, moves, n, rng):
-    """Return a random one of the `n` legal actions, by first and then second choice if compound."""
+    """Return a random one of the `n` legal actions; if compound, a random first choice comes first.
+
+    All first choices are then equally probable, however many second choices each of them has.
+    """
     if rules.compound == 1:
         return np.int64(moves[random_int(rng, n)])
-    choices = 1
+    num_choices = 1  # first choices, whose actions stand side by side
     for i in range(1, n):
-        choices += moves[i] // rules.compound != moves[i - 1] // rules.compound
-    skip, first = random_int(rng, choices), 0
+        num_choices += moves[i] // rules.compound != moves[i - 1] // rules.compound
+    skip = random_int(rng, num_choices)
+    first = 0  # the place of the first action of the choice
     while skip > 0:
         first += 1
         skip -= moves[first] // rules.compound != moves[first - 1] // rules.compound
-    same, choice = 1, moves[first] // rules.compound
-    while first + same < n and moves[first + same] // rules.compound == choice:
-        same += 1
-    return np.int64(moves[first + (random_int(rng, same) if same > 1 else 0)])
+    choice = moves[first] // rules.compound
+    num_same = 1
+    while first + num_same < n and moves[first + num_same] // rules.compound == choice:
+        num_same += 1
+    second = random_int(rng, num_same) if num_same > 1 else 0
+    return np.int64(moves[first + second])
 
 
 @kernel
@@ -169,7 +186,7 @@ def call_heuristic(rules, s):
 
 @kernel
 def play_at_random(rules, s, moves, plies, rng):
-    """Play at random to the end of the game, at most this number of plies."""
+    """Play at random to the end of the game, at most `plies` plies; `moves`: int32[max_legal]."""
     for _ in range(plies):
         if call_over(rules, s):
             break
@@ -182,7 +199,10 @@ def play_at_random(rules, s, moves, plies, rng):
 
 @kernel
 def call_finish(rules, s, moves, plies, rng):
-    """Do the same at once if the game can; only the score of `s` counts then."""
+    """Play at random as :func:`play_at_random`, by the game's own `finish` if it has one.
+
+    Only the score of `s` may be read afterwards.
+    """
     if rules.finish != 0:
         _finish(rules.finish, (s, moves, plies, rng))
     else:
@@ -191,9 +211,10 @@ def call_finish(rules, s, moves, plies, rng):
 
 @kernel
 def start_from_scheme(rules, s, moves, rng, path):
-    """Write a start state drawn by the start scheme; return its number of plies, actions in `path`.
+    """Write a start state drawn by the start scheme; return its number of plies.
 
-    It is the default start with some probability, and where the random plies end the game.
+    It is the default start with some probability, and where the random plies end the game. The
+    actions are written to `path`, int32[start_plies]; `moves`, int32[max_legal], is working memory.
     Source: [konen2021] App. A.6 "Choose-Start-01".
     """
     call_start(rules, s, rng)
@@ -210,12 +231,22 @@ def start_from_scheme(rules, s, moves, rng, path):
 
 
 def allocate(declared: dict, game=None, **sizes) -> dict:
-    """Return arrays of zeros by name -> (type, dimensions ...), named in `sizes` or game.rules."""
-    known = (game.rules._asdict() if game else {}) | sizes
-    return {
-        name: np.zeros([known.get(n, n) for n in shape], known.get(kind, kind))
-        for name, (kind, *shape) in declared.items()
-    }
+    """Return arrays of zeros by name.
+
+    Parameters
+    ----------
+    declared : dict
+        Name -> (type, dimensions ...). A type or dimension may be a name in `sizes`, or in
+        ``game.rules``.
+    """
+    values = dict(sizes)
+    if game:
+        values = game.rules._asdict() | sizes
+    arrays = {}
+    for name, (kind, *dimensions) in declared.items():
+        shape = [values.get(dimension, dimension) for dimension in dimensions]
+        arrays[name] = np.zeros(shape, values.get(kind, kind))
+    return arrays
 
 
 class Arrays(PerThread):
@@ -246,7 +277,8 @@ def mix_words(s, n, k):
 def hash_state(s, k):
     """Default key: two independent 64-bit mixes of the whole state (exact for up to four int32)."""
     if s.shape[0] <= 4:
-        k[0] = k[1] = np.uint64(0)
+        k[0] = np.uint64(0)
+        k[1] = np.uint64(0)
         for i in range(s.shape[0]):
             k[i >> 1] = (k[i >> 1] << np.uint64(32)) | np.uint64(np.uint32(s[i]))
         return

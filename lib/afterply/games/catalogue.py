@@ -52,14 +52,17 @@ def canonical(name) -> str:
 @functools.cache
 def _makers() -> dict:
     """Return the makers of all games: a function ``-> Game`` in a file of rules is all it takes."""
-    found = sorted(file.name for file in pkgutil.iter_modules(rules.__path__))
-    files = [importlib.import_module(f"{rules.__name__}.{name}") for name in found]
-    functions = (pair for file in files for pair in inspect.getmembers(file, inspect.isfunction))
-    return {name: f for name, f in functions if f.__annotations__.get("return") is Game}
+    makers = {}
+    for file in sorted(file.name for file in pkgutil.iter_modules(rules.__path__)):
+        module = importlib.import_module(f"{rules.__name__}.{file}")
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if function.__annotations__.get("return") is Game:
+                makers[name] = function
+    return makers
 
 
 def names() -> list[str]:
-    """Names that :func:`load` knows, sorted."""
+    """Return the names that :func:`load` knows, sorted."""
     return sorted(_makers())
 
 
@@ -83,31 +86,47 @@ def load(name: str, **parameters) -> Game:
     >>> game.legal(game.start()).tolist()
     [0, 1, 2, 3, 4, 5]
     """
-    name, makers = canonical(name), _makers()
-    if name not in makers:
-        near = difflib.get_close_matches(str(name), makers, 1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise ValueError(f"there is no game {name!r}: {hint}known are {', '.join(sorted(makers))}")
-    signature, parameters = inspect.signature(makers[name]).parameters, plain(parameters)
+    name = canonical(name)
+    maker = _maker(name)
+    signature = inspect.signature(maker).parameters
+    parameters = plain(parameters)
     for parameter, value in parameters.items():
-        if parameter not in signature:
-            known = ", ".join(f"{p.name}={p.default!r}" for p in signature.values())
-            raise ValueError(
-                f"the game {name!r} has no parameter {parameter!r}; it has {known or 'none'}"
-            )
-        kind = signature[parameter].annotation
-        kinds = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
-        if type(value) not in kinds:
-            wanted = " or ".join("None" if k is type(None) else k.__name__ for k in kinds)
-            raise ValueError(
-                f"the parameter {parameter} of the game {name!r} must be {wanted}, not {value!r}"
-            )
+        _check_parameter(name, signature, parameter, value)
     identity = {}
     for parameter in signature.values():
         value = parameters.get(parameter.name, parameter.default)
         if parameter.kind is not parameter.KEYWORD_ONLY or value != parameter.default:
             identity[parameter.name] = value
-    return made_by(makers[name], {"name": name, "params": identity})
+    return made_by(maker, {"name": name, "params": identity})
+
+
+def _maker(name):
+    """Return the maker of a game, or raise ValueError with the nearest name that there is."""
+    makers = _makers()
+    if name not in makers:
+        near = difflib.get_close_matches(str(name), makers, 1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise ValueError(f"there is no game {name!r}: {hint}known are {', '.join(sorted(makers))}")
+    return makers[name]
+
+
+def _check_parameter(name, signature, parameter, value):
+    """Raise ValueError if a game has no such parameter, or a value is not of its type."""
+    if parameter not in signature:
+        known = ", ".join(f"{p.name}={p.default!r}" for p in signature.values())
+        raise ValueError(
+            f"the game {name!r} has no parameter {parameter!r}; it has {known or 'none'}"
+        )
+    annotation = signature[parameter].annotation
+    kinds = (annotation,)
+    if isinstance(annotation, types.UnionType):
+        kinds = typing.get_args(annotation)
+    if type(value) not in kinds:
+        words = ["None" if kind is type(None) else kind.__name__ for kind in kinds]
+        raise ValueError(
+            f"the parameter {parameter} of the game {name!r} must be {' or '.join(words)}, not"
+            f" {value!r}"
+        )
 
 
 def load_spec(spec: dict) -> Game:
@@ -121,44 +140,52 @@ def from_file(path, name: str | None = None, **parameters) -> Game:
     Parameters
     ----------
     path : path
-        Modules beside the file may be imported by it.
+        The file; it may import modules that stand beside it.
     name : str, optional
-        Which one, if the file holds several.
+        The name of the game or function, if the file holds several.
     parameters
-        Of the function.
+        Those of the function.
 
     Raises
     ------
     ValueError
         If there is no such file, game or parameter, or several games.
     """
-    module, makers = load_module(path), ("Game", "games.Game", Game)
-    found = {
-        word: thing
-        for word, thing in vars(module).items()
-        if isinstance(thing, Game)
-        or inspect.isfunction(thing)
-        and thing.__module__ == module.__name__
-        and thing.__annotations__.get("return") in makers
-    }
-    if not found:
+    games = _games_in(load_module(path))
+    if not games:
         raise ValueError(f"{path} holds no game: a Game(...), or a function -> Game that makes one")
-    if name is None and len(found) > 1:
-        raise ValueError(f"{path} holds {', '.join(found)}: say which, as in {path}:{[*found][-1]}")
-    if name is not None and name not in found:
-        raise ValueError(f"{path} holds no game {name!r}, but {', '.join(found)}")
-    game = found[name] if name is not None else [*found.values()][0]
-    if isinstance(game, Game) and parameters:
-        given = ", ".join(parameters)
-        raise ValueError(f"{path} holds a game without parameters, {given} has no place in it")
-    if not isinstance(game, Game):
+    if name is None and len(games) > 1:
+        example = list(games)[-1]
+        raise ValueError(f"{path} holds {', '.join(games)}: say which, as in {path}:{example}")
+    if name is not None and name not in games:
+        raise ValueError(f"{path} holds no game {name!r}, but {', '.join(games)}")
+    chosen = list(games)[0] if name is None else name
+    game = games[chosen]
+    if isinstance(game, Game):
+        if parameters:
+            names = ", ".join(parameters)
+            raise ValueError(f"{path} holds a game without parameters, {names} has no place in it")
+    else:
+        maker = game
         try:
-            inspect.signature(game).bind(**parameters)
+            inspect.signature(maker).bind(**parameters)
         except TypeError as error:
-            raise ValueError(f"{game.__name__} in {path}: {error}") from error
-        game = game(**parameters)
+            raise ValueError(f"{maker.__name__} in {path}: {error}") from error
+        game = maker(**parameters)
     game.file = [str(Path(path).resolve()), name, parameters]
     return game
+
+
+def _games_in(module) -> dict:
+    """Return the games of a module, and its functions that make one, by name."""
+    games = {}
+    for name, value in vars(module).items():
+        if isinstance(value, Game):
+            games[name] = value
+        elif inspect.isfunction(value) and value.__module__ == module.__name__:
+            if value.__annotations__.get("return") in ("Game", "games.Game", Game):
+                games[name] = value
+    return games
 
 
 def tables() -> dict[str, dict[str, str]]:
@@ -169,31 +196,56 @@ def tables() -> dict[str, dict[str, str]]:
 def specification(game) -> dict[str, str]:
     """Return what a game is, by rows: its numbers, with the words at the head of its file."""
     words = _words(game.spec["name"]) if game.spec else {}
-    runs = [(code, len(list(cells))) for code, cells in itertools.groupby(game.num_codes.tolist())]
-    (code, number), *others = runs
-    cells = [f"{number} of {code} codes", *(f"{number} of {code}" for code, number in others)]
-    default, plies = game.start_scheme
-    random = f"with probability {default:g}, else {plies} random {'ply' if plies == 1 else 'plies'}"
-    turned = "" if game.action_symmetries is None else ", with those of the actions"
-    found = {
-        "players": f"{game.players}" + (f" ({words.pop('players')})" if "players" in words else ""),
+    if game.deterministic:
+        chance = "none"
+    else:
+        chance = words.pop("chance", "some")
+    numbers = {
+        "players": f"{game.players}",
         "actions": f"{game.actions}, at most {game.max_legal} legal",
-        "cells": " and ".join(cells),
-        "symmetries": f"{len(game.symmetries)}{turned}",
-        "chance": "none" if game.deterministic else words.pop("chance", "some"),
+        "cells": _cells_in_words(game.num_codes.tolist()),
+        "symmetries": f"{len(game.symmetries)}",
+        "chance": chance,
         "reward": "{:g} to {:g}".format(*game.score_range),
-        "start": "the default" if default == 1.0 else f"the default {random}",
+        "start": _start_in_words(*game.start_scheme),
     }
-    for row in found:
+    if "players" in words:
+        numbers["players"] += f" ({words.pop('players')})"
+    if game.action_symmetries is not None:
+        numbers["symmetries"] += ", with those of the actions"
+    if "start" in words:
+        numbers["start"] += f", {words.pop('start')}"
+    for row in numbers:
         if row in words:
-            found[row] += (", " if row == "start" else ": ") + words[row]
-    return found | {row: words[row] for row in words if row not in found}
+            numbers[row] += f": {words.pop(row)}"
+    return numbers | words
+
+
+def _cells_in_words(num_codes) -> str:
+    """Return how many cells have how many codes, such as "64 of 4 codes and 1 of 2"."""
+    runs = []
+    for code, cells in itertools.groupby(num_codes):
+        unit = "" if runs else " codes"
+        runs.append(f"{len(list(cells))} of {code}{unit}")
+    return " and ".join(runs)
+
+
+def _start_in_words(probability, plies) -> str:
+    """Return a start scheme in words."""
+    if probability == 1.0:
+        return "the default"
+    unit = "ply" if plies == 1 else "plies"
+    return f"the default with probability {probability:g}, else {plies} random {unit}"
 
 
 def _words(name) -> dict:
     """Return the table at the head of a game's file: row -> text."""
     file = inspect.getmodule(_makers()[name])
-    text = file.__doc__.partition("\n    specification ")[2].partition("\n\n")[0]
-    known, *rows = [re.split(r"\s{2,}", line.strip()) for line in text.strip().split("\n")]
-    k = known.index(name)
-    return {row[0]: row[1 + k] if len(row) > 2 else row[1] for row in rows}
+    table = file.__doc__.partition("\n    specification ")[2].partition("\n\n")[0]
+    head, *rows = [re.split(r"\s{2,}", line.strip()) for line in table.strip().split("\n")]
+    column = 1 + head.index(name)
+    words = {}
+    for row in rows:
+        # one entry holds for all games of the file
+        words[row[0]] = row[column] if len(row) > 2 else row[1]
+    return words

@@ -1,11 +1,11 @@
 """What a game is made of: plain rule functions on int32 state vectors, sizes and tables.
 
-A rule function changes its arguments in place and allocates nothing. It is written without a
-decorator and compiled by ``Game``; a function that it calls has ``@kernel`` from
-``afterply.kernel``. What it writes into holds old numbers, so it writes every element, a 0, too
-(of `moves` as many as it returns, of a new state the `core`). Kernels call rules by address through
-the ``call_*`` functions of ``calls.py``, so a learner or a search is compiled once and then works
-with every game, including one that was defined a second ago in a notebook cell.
+A rule is a function that changes its arguments in place and allocates nothing. It is written
+without a decorator and compiled by ``Game``; a function that it calls has ``@kernel`` from
+``afterply.kernel``. The arrays that it writes into hold old numbers, so it writes every element,
+also where it is 0: of `moves` as many as it returns, of a new state the `core`. Kernels call rules
+by address through the ``call_*`` functions of ``calls.py``, so a learner or a search is compiled
+once and then works with every game, including one that was defined a second ago in a notebook cell.
 
 ::
 
@@ -26,13 +26,21 @@ with every game, including one that was defined a second ago in a notebook cell.
     finish(s, moves, plies, rng)    play at random to the end           optional: speed
 
 `finish` plays at random to the end in one call, at most `plies` moves, faster than `legal` and
-`play` can. With the same `rng` the `score` must be the one that they lead to, if every move is
-``moves[random_int(rng, n)]`` of `n` legal ones, and `rng` must have drawn as often. The rest of `s`
-is not read afterwards; `moves` is working memory.
+`play` can. It must be the same game: if they take ``moves[random_int(rng, n)]`` of `n` legal moves
+each time, the `score` and the state of `rng` are equal afterwards. Nothing else is read of `s`;
+`moves` is working memory.
 
 A state may end in a history tail, which only rules against repetition read: the first `core`
 numbers are complete without it. A rule that gets a state of `core` numbers (``s.shape[0]``, as
 searches give it) keeps no history.
+
+Tables of symmetries point in two directions. For cells they say where a code *comes from*: on the
+image of a board under symmetry k, cell c has the code that cell ``symmetries[k][c]`` has on the
+board. For actions they say where an action *goes to*: what action a does on the board, action
+``action_symmetries[k][a]`` does on its image. Where actions are cells, such as in Tic-Tac-Toe, the
+rows of the one table are therefore the inverse permutations of the rows of the other::
+
+    action_symmetries = np.argsort(symmetries, axis=1)
 
 `chance`, and a random `start`, draw from `rng` by ``random_int(rng, n)``, one of 0 to n - 1, and
 ``random_float(rng)``, in [0, 1), both from ``afterply.kernel``; so the seed of a run fixes them::
@@ -60,8 +68,9 @@ from .calls import SIGNATURES, hash_state
 REQUIRED = ("start", "legal", "play", "player", "over", "score", "board")
 FUNCTIONS = (*SIGNATURES, "render", "parse", "action_name")
 MAX_START_PLIES = 10_000
-# of networks whose n-tuples nobody chose: entries of an n-tuple, and their number
-LARGEST_TABLE, NUM_WALKS = 1 << 16, 50
+# of networks whose n-tuples nobody chose
+LARGEST_TABLE = 1 << 16  # entries of an n-tuple
+NUM_WALKS = 50  # n-tuples
 
 
 def fitting_tuples(num_codes) -> str | dict:
@@ -76,10 +85,14 @@ def fitting_tuples(num_codes) -> str | dict:
 class Definition:
     """What ``Game(name, ...)`` takes: functions, sizes and tables of a game, checked.
 
-    The functions are rules, of which the head of this module says what they do, and texts, which
-    are plain Python as `svg` and all that follows it: ``render(state) -> text``,
-    ``parse(text) -> state``, ``action_name(state, action) -> text``. Rules may call functions
-    decorated with ``afterply.kernel.kernel``. Raises ValueError for a wrong size, rule or table.
+    The functions are the rules, which the head of this module describes, and three for texts:
+    ``render(state) -> text``, ``parse(text) -> state``, ``action_name(state, action) -> text``.
+    These, `svg` and all functions after it are plain Python.
+
+    Raises
+    ------
+    ValueError
+        If a size, a rule or a table is wrong.
     """
 
     name: str
@@ -90,10 +103,11 @@ class Definition:
     size: int  # length of a state
     num_codes: list  # [cells] number of codes of each board cell; codes are 0 .. num_codes - 1
     max_legal: int | None = None  # most legal actions that any state has; default: all actions
-    # [num_sym, cells] symmetries[k][c] is the cell whose code moves to cell c; a group, of which
-    # the identity comes first
+    # [num_sym, cells] image[c] = board[symmetries[k][c]]: where the code of cell c of the image
+    # comes from; a group, of which the identity comes first; default: the identity alone
     symmetries: list | None = None
-    # [num_sym, actions] what each action becomes; absent: no symmetric action values
+    # [num_sym, actions] action a of the board is action action_symmetries[k][a] of the image: where
+    # it goes to; absent: no symmetric action values
     action_symmetries: list | None = None
     score_range: tuple = (-1.0, 1.0)  # least and greatest cumulative reward
     start_scheme: tuple = (1.0, 0)  # probability of the default start; random plies otherwise
@@ -114,66 +128,106 @@ class Definition:
     drawn_codes: Callable | None = None
     # (codes of the cells, player to move, more by name) -> state; ValueError if there is none
     from_codes: Callable | None = None
-    # state -> what is wrong with it, or None: states from outside that can not be, where cell codes
-    # and player do not tell; rules would leave their arrays, or go on with numbers that lie
+    # state -> what is wrong with a state from outside, or None; cell codes and player are checked
+    # anyway. Rules trust their states: from an impossible one they might write beyond their arrays.
     fault: Callable | None = None
     search_settings: dict | None = None  # defaults of a search around an agent: players.Wrapped
-    # usual parameters of a learner with n-tuples, such as td, for `episodes` games
+    # recommended parameters of a learner with n-tuples, such as td, for `episodes` games
     settings: dict | None = None
-    # how the command line measures a training: the player to beat, by its word ("": nobody), what a
-    # reward of 1 counts (0: percent won) and its unit; default: ("mcts:100", 0, "% won"), for one
-    # player ("", 1, " points")
+    # how the command line measures a training: the opponent by its word ("": nobody), how much a
+    # reward of 1 counts (0: the percentage of games won) and the unit; default:
+    # ("mcts:100", 0, "% won"), for one player ("", 1, " points")
     progress: tuple | None = None
     version: int | None = None  # raised when numbers change; absent: a hash of the rules' code
 
     def __post_init__(self):
-        self.max_legal = self.actions if self.max_legal is None else self.max_legal
+        self._check_sizes()
+        self._check_symmetries()
+        self._check_score_range()
+        self._check_start_scheme()
+        self._check_neighbours()
+        self._complete_settings()
+        self._check_layout()
+        self._check_functions()
+        self._set_version()
+
+    def _check_sizes(self):
+        if self.max_legal is None:
+            self.max_legal = self.actions
         for what in ("players", "actions", "max_legal", "size", "compound"):
             setattr(self, what, whole(f"game {self.name!r}: {what}", getattr(self, what), 1))
-        core = self.size if self.core is None else self.core
-        self.core = whole(f"game {self.name!r}: core", core, 1, self.size)
+        if self.core is None:
+            self.core = self.size
+        self.core = whole(f"game {self.name!r}: core", self.core, 1, self.size)
         self.num_codes = self._whole_numbers("num_codes", 1)
         self._require(self.num_codes.min() >= 1, "each of num_codes must be at least 1")
-        self._check_symmetries()
+
+    def _check_score_range(self):
         low, high = self._two_numbers("score_range")
-        wanted = f"score_range must be two numbers, the smaller first, not {low, high}"
-        self._require(-np.inf < low < high < np.inf, wanted)
-        default, plies = self._two_numbers("start_scheme")
-        proper = 0.0 <= default <= 1.0 and plies in range(MAX_START_PLIES)
-        wanted = f"start_scheme must be (probability, plies >= 0), not {self.start_scheme}"
-        self._require(proper, wanted)
-        self.score_range, self.start_scheme = (low, high), (default, int(plies))
+        proper = -np.inf < low < high < np.inf
+        self._require(
+            proper, f"score_range must be two numbers, the smaller first, not {low, high}"
+        )
+        self.score_range = (low, high)
+
+    def _check_start_scheme(self):
+        probability, plies = self._two_numbers("start_scheme")
+        proper = 0.0 <= probability <= 1.0 and plies in range(MAX_START_PLIES)
+        self._require(
+            proper, f"start_scheme must be (probability, plies >= 0), not {self.start_scheme}"
+        )
+        self.start_scheme = (probability, int(plies))
+
+    def _check_neighbours(self):
         cells = range(len(self.num_codes))
         if self.neighbours is None:
             self.neighbours = [[c for c in cells if c != cell] for cell in cells]
+        named = set(itertools.chain.from_iterable(self.neighbours))
+        proper = named <= set(cells) and len(self.neighbours) == len(cells)
+        self._require(
+            proper, f"neighbours must be {len(cells)} lists of cells from 0 to {len(cells) - 1}"
+        )
+
+    def _complete_settings(self):
         self.search_settings = {**(self.search_settings or {})}
         self.settings = {"tuples": fitting_tuples(self.num_codes), **(self.settings or {})}
         if self.progress is None:
             self.progress = ("", 1, " points") if self.players == 1 else ("mcts:100", 0, "% won")
-        known = set(cells) >= {cell for beside in self.neighbours for cell in beside}
-        wanted = f"neighbours must be {len(cells)} lists of cells from 0 to {len(cells) - 1}"
-        self._require(known and len(self.neighbours) == len(cells), wanted)
-        layout = np.asarray(cells if self.layout is None else self.layout, np.int32)
-        on_board = layout[layout >= 0]
-        wanted = f"each cell stands at one place of the layout, not as in {layout.tolist()}"
-        self._require(on_board.size and len(set(on_board.tolist())) == on_board.size, wanted)
-        marks = np.arange(self.num_codes[on_board].max()) if self.marks is None else self.marks
-        self.layout, self.marks = layout, np.asarray(marks, np.int32)
-        # kernels may be rules
-        self.functions = {name: getattr(f, "py_func", f) for name, f in self.functions.items()}
+
+    def _check_layout(self):
+        """Make arrays of the layout and the marks; each cell stands at one place at most."""
+        if self.layout is None:
+            self.layout = range(len(self.num_codes))
+        self.layout = np.asarray(self.layout, np.int32)
+        on_board = self.layout[self.layout >= 0]
+        proper = on_board.size and len(set(on_board.tolist())) == on_board.size
+        self._require(
+            proper, f"each cell stands at one place of the layout, not as in {self.layout.tolist()}"
+        )
+        if self.marks is None:
+            self.marks = range(self.num_codes[on_board].max())
+        self.marks = np.asarray(self.marks, np.int32)
+
+    def _check_functions(self):
+        for name, function in self.functions.items():
+            self.functions[name] = getattr(function, "py_func", function)  # kernels may be rules
         for rule in SIGNATURES:
             function = self.functions[rule]
-            given = callable(function) or function is None and rule not in REQUIRED
-            self._require(given, f"the rule {rule!r} must be a function, not {function!r}")
-        self.functions["key"] = self.functions["key"] or hash_state
+            proper = callable(function) or function is None and rule not in REQUIRED
+            self._require(proper, f"the rule {rule!r} must be a function, not {function!r}")
+        if not self.functions["key"]:
+            self.functions["key"] = hash_state
+
+    def _set_version(self):
+        """Note the hash of a home-made game's content, which is its version if it states none."""
         rules = [self.functions[rule] for rule in SIGNATURES if self.functions[rule]]
-        home_made = not all(map(in_package, rules))
-        self.content = content_hash(self._made_of()) if home_made else None
+        is_home_made = not all(map(in_package, rules))
+        self.content = content_hash(self._made_of()) if is_home_made else None
         self.version = self.content if self.version is None else plain(self.version)
 
     def _made_of(self) -> list:
-        """Return all that the numbers of a game depend on, which its version may not tell."""
-        # they are the same without `finish`
+        """Return all that the numbers of a game depend on, also where its version is not raised."""
+        # without `finish` the numbers are the same
         rules = {rule: self.functions[rule] for rule in SIGNATURES if rule != "finish"}
         sizes = [self.players, self.actions, self.max_legal, self.size, self.core, self.compound]
         tables = [self.num_codes, self.symmetries, self.action_symmetries, self.neighbours]
@@ -191,14 +245,14 @@ class Definition:
         return first, second
 
     def _whole_numbers(self, what, dimensions) -> np.ndarray:
-        given = getattr(self, what)
+        numbers = getattr(self, what)
         try:
-            table = np.asarray(given)
+            table = np.asarray(numbers)
         except ValueError:  # rows of different lengths
             table = np.empty(0)
         proper = table.ndim == dimensions and table.size and table.dtype.kind in "iu"
         kind = "table" if dimensions == 2 else "list"
-        self._require(proper, f"{what} must be a {kind} of whole numbers, not {given!r}")
+        self._require(proper, f"{what} must be a {kind} of whole numbers, not {numbers!r}")
         return table.astype(np.int32)
 
     def _permutations(self, what, length) -> np.ndarray:
@@ -208,32 +262,44 @@ class Definition:
         return table
 
     def _check_symmetries(self):
-        """Make tables of the symmetries: a group, and the actions follow one another alike."""
+        """Make tables of the symmetries, which are a group, and of what they make of actions."""
         identity = np.arange(len(self.num_codes), dtype=np.int32)
-        self.symmetries = [identity] if self.symmetries is None else self.symmetries
-        table = self.symmetries = self._permutations("symmetries", len(identity))
-        rows = [row.tobytes() for row in table]
+        if self.symmetries is None:
+            self.symmetries = [identity]
+        self.symmetries = self._permutations("symmetries", len(identity))
+        rows = [row.tobytes() for row in self.symmetries]
         proper = rows[0] == identity.tobytes() and len(set(rows)) == len(rows)
         self._require(proper, "the symmetries must be distinct and start with the identity")
-        actions = self.action_symmetries
-        if actions is not None:
-            actions = self.action_symmetries = self._permutations("action_symmetries", self.actions)
-            what = f"there are {len(rows)} symmetries, but {len(actions)} rows of action_symmetries"
-            self._require(len(actions) == len(rows), what)
+        if self.action_symmetries is not None:
+            self.action_symmetries = self._permutations("action_symmetries", self.actions)
+            num_rows = len(self.action_symmetries)
+            self._require(
+                num_rows == len(rows),
+                f"there are {len(rows)} symmetries, but {num_rows} rows of action_symmetries",
+            )
         for i, j in itertools.product(range(len(rows)), repeat=2):
-            both = table[i][table[j]]
-            what = f"the symmetries are no group: {i} after {j} gives {both.tolist()}, which is not"
-            self._require(both.tobytes() in rows, f"{what} among them; add it")
-            if actions is not None:
-                k = rows.index(both.tobytes())
-                same = (actions[j][actions[i]] == actions[k]).all()
-                what = f"symmetry {i} and then {j} is symmetry {k}, but not so in action_symmetries"
-                self._require(same, what)
+            self._check_composition(rows, i, j)
+
+    def _check_composition(self, rows, i, j):
+        """Check that symmetries `i` and then `j` are one of them, also for the actions."""
+        both = self.symmetries[i][self.symmetries[j]]
+        self._require(
+            both.tobytes() in rows,
+            f"the symmetries are no group: {i} and then {j} gives {both.tolist()}, which is not"
+            " among them; add it",
+        )
+        if self.action_symmetries is not None:
+            k = rows.index(both.tobytes())
+            actions = self.action_symmetries
+            self._require(
+                (actions[j][actions[i]] == actions[k]).all(),
+                f"symmetry {i} and then {j} is symmetry {k}, but not so in action_symmetries",
+            )
 
 
 # ------------------------------------------------------------------ rules that can not be compiled
 RETURNS = {types.int64: "a whole number", types.float64: "a float", types.boolean: "True or False"}
-# what compiles and then goes wrong silently, by a name in the code
+# names in the code of rules that compile, and then do something else than in Python
 SILENT = {
     "print": "it prints, which compiled rules can not do: print game.render(state) from outside",
     "random": "it uses random numbers without the run's seed: take random_int(rng, n) or"
@@ -260,49 +326,77 @@ class RuleError(ValueError):
     """A rule of a game can not be compiled; the message says which, where, and what to write."""
 
 
-def compiled(given: Definition) -> dict:
+def compiled(definition: Definition) -> dict:
     """Return numba's handles on the compiled rules, by name; RuleError names rule and remedy."""
     handles = {}
-    for rule, (result, *arguments) in SIGNATURES.items():
-        function = given.functions[rule]
-        if function is None:
-            continue
-        wrong = _silent_fault(function.__code__, len(arguments))
-        if not wrong:
-            try:
-                handles[rule] = compile_rule(function, result(*arguments))
-                continue
-            except NumbaError as error:
-                wrong = _meaning(result, function.__code__.co_filename, str(error))
-        raise RuleError(f"game {given.name!r}: the rule {rule!r} can not be used: {wrong}")
+    for rule, signature in SIGNATURES.items():
+        function = definition.functions[rule]
+        if function is not None:
+            handles[rule], problem = _compile(function, signature)
+            if problem:
+                raise RuleError(
+                    f"game {definition.name!r}: the rule {rule!r} can not be used: {problem}"
+                )
     return handles
 
 
+def _compile(function, signature) -> tuple:
+    """Return a rule compiled and "", or None and what is wrong with it."""
+    result, *arguments = signature
+    problem = _silent_fault(function.__code__, len(arguments))
+    if problem:
+        return None, problem
+    try:
+        return compile_rule(function, result(*arguments)), ""
+    except NumbaError as error:
+        return None, _meaning(result, function.__code__.co_filename, str(error))
+
+
 def _silent_fault(code, num_arguments) -> str:
-    given = code.co_varnames[: code.co_argcount]
-    if len(given) != num_arguments:
-        names = ", ".join(given)
-        return f"it takes {len(given)} arguments ({names}), it must take {num_arguments}"
+    """Return what is wrong with a rule that numba would compile; "" if nothing is."""
+    arguments = code.co_varnames[: code.co_argcount]
+    if len(arguments) != num_arguments:
+        names = ", ".join(arguments)
+        return f"it takes {len(arguments)} arguments ({names}), it must take {num_arguments}"
     if any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(code)):
         return "it raises an exception (or asserts), which compiled rules can not do"
-    return next((words for name, words in SILENT.items() if name in code.co_names), "")
+    for name, words in SILENT.items():
+        if name in code.co_names:
+            return words
+    return ""
 
 
 def _meaning(result, file, text) -> str:
-    """Return a usual cause in plain words, else numba's first sentence; and the line, if known."""
+    """Return what an error of numba means, and the line of the rule's file if it is known."""
+    words = _cause(result, text)
+    number = _line_number(file, text)
+    if number is None:
+        return words
+    return f"{words} (line {number}: {linecache.getline(file, number).strip()})"
+
+
+def _cause(result, text) -> str:
+    """Return the cause of an error in plain words if it is a common one, else numba's own."""
     if result in RETURNS:
-        about = {"No conversion from": f"it must return {RETURNS[result]}, on every path"}
+        meanings = {"No conversion from": f"it must return {RETURNS[result]}, on every path"}
     else:
-        about = {"No conversion from .* to none": "it must not return a value: write s[0] = 1"}
-    meanings = about | MEANINGS
-    found = next((found for p in meanings if (found := re.search(p, text))), None)
-    if found:
-        words = meanings[found.re.pattern].format(*found.groups())
-    else:
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        words = next((line for line in lines if not line.startswith("Failed in nopython")), text)
-    places = re.findall(r'(?:File "|at )([^"\s]+?)(?:", line (\d+)| \((\d+)\))', text)
+        meanings = {"No conversion from .* to none": "it must not return a value: write s[0] = 1"}
+    for pattern, words in (meanings | MEANINGS).items():
+        match = re.search(pattern, text)
+        if match:
+            return words.format(*match.groups())
+    for line in text.splitlines():
+        if line.strip() and not line.strip().startswith("Failed in nopython"):
+            return line.strip()
+    return text
+
+
+def _line_number(file, text) -> int | None:
+    """Return the last line of a file that an error of numba names, or None."""
     name = file.rpartition("/")[2]
-    numbers = [int(a or b) for place, a, b in places if place.rpartition("/")[2] == name]
-    source = linecache.getline(file, numbers[-1]).strip() if numbers else ""
-    return f"{words} (line {numbers[-1]}: {source})" if numbers else words
+    number = None
+    places = re.findall(r'(?:File "|at )([^"\s]+?)(?:", line (\d+)| \((\d+)\))', text)
+    for place, after_comma, in_parentheses in places:
+        if place.rpartition("/")[2] == name:
+            number = int(after_comma or in_parentheses)
+    return number

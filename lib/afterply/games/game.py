@@ -1,4 +1,4 @@
-"""Games as Python sees them: playing and looking, with a check of every state from outside."""
+"""The class of games: playing and showing them from Python, with a check of every state."""
 
 import functools
 import reprlib
@@ -16,17 +16,21 @@ from .boards import View, state_svg
 from .conformance import GameWarning, survey
 from .definition import FUNCTIONS, Definition, compiled
 
-# spare elements on both sides of every array that a rule writes into, and what they hold: a rule
-# that overwrites them does not keep to its array; the many are for a game that nobody has tried
-GUARD, MARGIN = 64, 1 << 14
-SENTINEL = -77777
+# Spare elements stand on both sides of every array that a rule writes into: a rule that overwrites
+# them does not keep to its array.
+GUARD = 64  # of them
+MARGIN = 1 << 14  # for a home-made game that nobody has tried yet
+SENTINEL = -77777  # what they hold
 SIZES = ("size", "core", "players", "actions", "max_legal", "cells", "compound")
-PROPER, NO_PLAYER = -1, -2  # what `fault_of` finds; else the number of a cell
+PROPER, NO_PLAYER = -1, -2  # results of `fault_of` that are no numbers of cells
 
 
 @kernel
 def fault_of(rules, num_codes, s, cells, to_move):
-    """Return the first cell whose code is out of its range, NO_PLAYER, or PROPER."""
+    """Return the first cell whose code is out of its range, NO_PLAYER, or PROPER.
+
+    The player to move is looked at only with `to_move`.
+    """
     if to_move and not calls.call_over(rules, s):
         if not 0 <= calls.call_player(rules, s) < rules.players:
             return NO_PLAYER
@@ -63,22 +67,26 @@ class Game(Definition):
         functions = {what: definition.pop(what, None) for what in FUNCTIONS}
         super().__init__(name, functions, **definition)
         self.cells = len(self.num_codes)
-        self.spec = self.maker = None  # of a game of the package: name and parameters; its function
+        self.spec = None  # of a game of the package: its name and parameters
+        self.maker = None  # of a game of the package: the function that made it
         self.file = None  # of a game in a file: path and what was asked, for catalogue.from_file
         self._proper = b"", False  # the last proper state, and whether its mover was asked for
         self.tried_out = False
         self.found_opposite = False  # whether random games have shown opposite rewards
         if not self._rules_of_package():
-            self._compiled  # noqa: B018 (a slip is told where it stands)
+            self._compiled  # noqa: B018 (an error in a rule is raised where the game is defined)
 
     def _rules_of_package(self) -> bool:
-        rules = (self.functions[rule] for rule in calls.SIGNATURES)
-        files = {rule.__code__.co_filename for rule in rules if rule}
-        return all(Path(file).is_relative_to(PACKAGE) for file in files)
+        for rule in calls.SIGNATURES:
+            function = self.functions[rule]
+            if function and not Path(function.__code__.co_filename).is_relative_to(PACKAGE):
+                return False
+        return True
 
     @functools.cached_property
     def _compiled(self) -> dict:
-        return compiled(self)  # when it is first played: many games are only declared
+        """The compiled rules, made when the game is first played: many games are only declared."""
+        return compiled(self)
 
     @functools.cached_property
     def rules(self) -> calls.Rules:
@@ -101,14 +109,16 @@ class Game(Definition):
 
         Of a home-made game that states its version it says the hash of its content as well.
         """
-        said = {**(self.spec or {"name": self.name, "params": {}}), "version": self.version}
-        states_version = self.content is not None and self.version != self.content
-        return said | ({"content": self.content} if states_version else {})
+        identity = {**(self.spec or {"name": self.name, "params": {}}), "version": self.version}
+        if self.content is not None and self.version != self.content:
+            identity["content"] = self.content
+        return identity
 
     def __repr__(self):
-        params = ", ".join(f"{k}={v!r}" for k, v in (self.spec or {}).get("params", {}).items())
+        parameters = self.spec["params"] if self.spec else {}
+        words = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
         return (
-            f"<game {self.name}({params}): {self.players} players, {self.actions} actions,"
+            f"<game {self.name}({words}): {self.players} players, {self.actions} actions,"
             f" {self.cells} cells>"
         )
 
@@ -120,25 +130,29 @@ class Game(Definition):
     # -------------------------------------------------------------------------------------- playing
     def start(self, seed: int = 0) -> np.ndarray:
         """Return the initial state, int32[size]; `seed` matters only where the start is random."""
-        return self._call("start", np.zeros(self.size, np.int32), "size", after=[new_rng(seed)])[1]
+        s = np.zeros(self.size, np.int32)
+        return self._call("start", s, "size", after=[new_rng(seed)])[1]
 
     def legal(self, s) -> np.ndarray:
         """Return the legal actions, int32[n] (a copy); none when the game is over."""
-        s, moves = self._state(s, True), np.zeros(self.max_legal, np.int32)
+        s = self._state(s, to_move=True)
+        moves = np.zeros(self.max_legal, np.int32)
         if calls.call_over(self.rules, s):
             return moves[:0]
         n, moves = self._call("legal", moves, "max_legal", before=[s])
-        most, beyond = self.max_legal, (moves[:n] < 0) | (moves[:n] >= self.actions)
-        if not 0 <= n <= most or beyond.any():
+        legal = moves[:n]
+        is_wrong = (legal < 0) | (legal >= self.actions)
+        if not 0 <= n <= self.max_legal or is_wrong.any():
             raise ValueError(
-                f"game {self.name!r}: the rule 'legal' gives {n} actions {moves[:n].tolist()} at"
-                f" {s.tolist()}; it must return how many it wrote, at most max_legal={most}, and"
-                f" actions are 0 to actions - 1 = {self.actions - 1}"
+                f"game {self.name!r}: the rule 'legal' gives {n} actions {legal.tolist()} at"
+                f" {s.tolist()}; it must return how many it wrote, at most"
+                f" max_legal={self.max_legal}, and actions are 0 to actions - 1 ="
+                f" {self.actions - 1}"
             )
-        return moves[:n]
+        return legal
 
     def choices(self, s) -> np.ndarray:
-        """Return the legal actions of whose turn it is; ValueError if there are none."""
+        """Return the legal actions, int32[n], at least one; ValueError if there are none."""
         legal = self.legal(s)
         if not len(legal) and self.over(s):
             raise ValueError(f"the game is over, there is nothing to search: {self.render(s)!r}")
@@ -154,11 +168,14 @@ class Game(Definition):
 
         Source: [konen2021] Alg. 6, line 2.
         """
-        s, legal = self._state(s, True), self.choices(s)
-        action = self.action(s, action) if isinstance(action, str) else action
+        s = self._state(s, to_move=True)
+        legal = self.choices(s)
+        if isinstance(action, str):
+            action = self.action(s, action)
         if action not in legal:
-            here = f"legal here: {legal.tolist()}"
-            raise ValueError(f"action {action} is not legal in {self.name}; {here}")
+            raise ValueError(
+                f"action {action} is not legal in {self.name}; legal here: {legal.tolist()}"
+            )
         return self._call("play", s, "size", after=[int(action)])[1]
 
     def chance(self, s, rng) -> np.ndarray:
@@ -171,11 +188,13 @@ class Game(Definition):
 
     def next(self, s, action, rng=None) -> np.ndarray:
         """Return the next state after `action` and, where the game has one, its random part."""
-        return self.chance(self.play(s, action), new_rng(0) if rng is None else rng)
+        if rng is None:
+            rng = new_rng(0)
+        return self.chance(self.play(s, action), rng)
 
     def player(self, s) -> int:
         """Return the player to move, counted from 0."""
-        return int(calls.call_player(self.rules, self._state(s, True)))
+        return int(calls.call_player(self.rules, self._state(s, to_move=True)))
 
     def over(self, s) -> bool:
         """Return whether the state is terminal."""
@@ -183,7 +202,8 @@ class Game(Definition):
 
     def score(self, s) -> np.ndarray:
         """Return the cumulative reward of every player, float64[players]."""
-        return self._call("score", np.zeros(self.players), "players", before=[self._state(s)])[1]
+        rewards = np.zeros(self.players)
+        return self._call("score", rewards, "players", before=[self._state(s)])[1]
 
     def board(self, s) -> np.ndarray:
         """Return the cell codes, int32[cells]."""
@@ -193,7 +213,8 @@ class Game(Definition):
     def key(self, s) -> tuple[int, int]:
         """Return the two 64-bit words that identify the position."""
         words = np.zeros(2, np.uint64)
-        return tuple(self._call("key", words, "nothing", before=[self._state(s)])[1].tolist())
+        _, words = self._call("key", words, "nothing", before=[self._state(s)])
+        return tuple(words.tolist())
 
     def heuristic(self, s) -> float:
         """Return the game's estimate of the first player's final reward, if it has one."""
@@ -216,17 +237,24 @@ class Game(Definition):
                 f"the game {self.name!r} does not list its chance outcomes: give it the rules"
                 " outcomes and outcome"
             )
-        number = calls.call_outcomes(self.rules, s)
-        listed = (self._call("outcome", s, "size", after=[k]) for k in range(number))
-        return [(after, float(probability)) for probability, after in listed]
+        outcomes = []
+        for k in range(calls.call_outcomes(self.rules, s)):
+            probability, next_state = self._call("outcome", s, "size", after=[k])
+            outcomes.append((next_state, float(probability)))
+        return outcomes
 
     def random_start(self, rng) -> tuple[np.ndarray, list[int]]:
         """Draw a start state by the start scheme; return it and the actions that led there."""
         path = np.zeros(max(1, self.rules.start_plies), np.int32)
         moves = np.zeros(self.max_legal + MARGIN, np.int32)[: self.max_legal]
-        given, start = [moves, rng, path], np.zeros(self.size, np.int32)
-        plies, s = self._call("start", start, "size", after=given, call=calls.start_from_scheme)
-        return s, path[:plies].tolist()
+        num_plies, s = self._call(
+            "start",
+            np.zeros(self.size, np.int32),
+            "size",
+            after=[moves, rng, path],
+            call=calls.start_from_scheme,
+        )
+        return s, path[:num_plies].tolist()
 
     def after(self, actions) -> np.ndarray:
         """Return the state after a sequence of actions from the default start."""
@@ -235,14 +263,16 @@ class Game(Definition):
     # -------------------------------------------------------------------------------------- showing
     def render(self, s) -> str:
         """Return the state as text, which :meth:`parse` reads back if the game has a `parse`."""
-        s, told = self._state(s), self.functions["render"]
-        return told(s) if told else " ".join(map(str, s.tolist()))
+        s = self._state(s)
+        render = self.functions["render"]
+        return render(s) if render else " ".join(map(str, s.tolist()))
 
     def parse(self, text: str) -> np.ndarray:
         """Return the state that a text describes in the game's own form, or by its numbers."""
-        if read := self.functions["parse"]:
+        parse = self.functions["parse"]
+        if parse:
             try:
-                return self._state(read(text))
+                return self._state(parse(text))
             except OverflowError as error:
                 raise ValueError(f"the numbers of a state must fit int32: {error}") from error
         if not all(word.removeprefix("-").isdigit() for word in text.split()):
@@ -251,16 +281,16 @@ class Game(Definition):
 
     def action_name(self, s, action) -> str:
         """Return the usual notation of an action."""
-        name = self.functions["action_name"]
-        return name(self._state(s), int(action)) if name else str(int(action))
+        action_name = self.functions["action_name"]
+        return action_name(self._state(s), int(action)) if action_name else str(int(action))
 
     def action(self, s, name: str) -> int:
         """Return the legal action with a name, such as "d1", as :meth:`action_name` gives it."""
-        named = {self.action_name(s, action): int(action) for action in self.legal(s)}
-        if name not in named:
-            here = ", ".join(named) or "none, the game is over"
-            raise ValueError(f"{name!r} is no move of {self.name} here; there are {here}")
-        return named[name]
+        actions = {self.action_name(s, action): int(action) for action in self.legal(s)}
+        if name not in actions:
+            moves = ", ".join(actions) or "none, the game is over"
+            raise ValueError(f"{name!r} is no move of {self.name} here; there are {moves}")
+        return actions[name]
 
     def codes(self, s) -> np.ndarray:
         """Return the codes of the cells that the layout names, int [cells]."""
@@ -291,46 +321,63 @@ class Game(Definition):
 
         ValueError if it is no board of the game, or does not tell enough.
         """
-        given, board, shape = board, np.asarray(board), self.layout.shape
         if self.from_codes is None:
             raise ValueError(f"{self.name} reads no arrays: give the game from_codes")
-        if board.shape != shape:
-            wrong = f"not {board.shape} as {reprlib.repr(given)}"
-            raise ValueError(f"a board of {self.name} has the shape {shape}, {wrong}")
-        codes = np.zeros(self.layout.max() + 1, np.int64)
-        known = {mark: code for code, mark in reversed(list(enumerate(self.marks.tolist())))}
-        for place, value in np.ndenumerate(board):
-            if value not in (known if self.layout[place] >= 0 else (0,)):
-                raise ValueError(f"{value} can not stand at {place} of a board of {self.name}")
-            if self.layout[place] >= 0:
-                codes[self.layout[place]] = known[value]
-        seats = range(self.players)
+        codes = self._codes_of_array(board)
+        players = range(self.players)
         if player is not None:
-            seats = [whole("the player to move", player, 0, self.players - 1)]
-        found, errors = {}, []
-        for seat in seats:
+            players = [whole("the player to move", player, 0, self.players - 1)]
+        states = {}  # by their numbers: where the game is over, several players give the same
+        errors = []
+        for mover in players:
             try:
-                s = self._state(self.from_codes(codes, seat, **more), True)
-                if self.over(s) or self.player(s) == seat:
-                    found[s.tobytes()] = s
+                s = self._state(self.from_codes(codes, mover, **more), to_move=True)
+                if self.over(s) or self.player(s) == mover:
+                    states[s.tobytes()] = s
             except ValueError as error:
                 errors.append(error)
-        if len(found) > 1:
+        if len(states) > 1:
             raise ValueError(f"this board of {self.name} does not tell who moves: give the player")
-        if not found:
-            raise (errors or [ValueError(f"it is not player {player}'s turn on this board")])[0]
-        return found.popitem()[1]
+        if not states and errors:
+            raise errors[0]
+        if not states:
+            raise ValueError(f"it is not player {player}'s turn on this board")
+        (state,) = states.values()
+        return state
+
+    def _codes_of_array(self, board) -> np.ndarray:
+        """Return the codes of the cells of a board in the form of :meth:`to_array`."""
+        array = np.asarray(board)
+        if array.shape != self.layout.shape:
+            raise ValueError(
+                f"a board of {self.name} has the shape {self.layout.shape}, not {array.shape} as"
+                f" {reprlib.repr(board)}"
+            )
+        code_of = {}
+        for code, mark in enumerate(self.marks.tolist()):
+            code_of.setdefault(mark, code)  # where several codes look alike, the first one
+        codes = np.zeros(self.layout.max() + 1, np.int64)
+        for place, mark in np.ndenumerate(array):
+            cell = self.layout[place]
+            possible = code_of if cell >= 0 else (0,)
+            if mark not in possible:
+                raise ValueError(f"{mark} can not stand at {place} of a board of {self.name}")
+            if cell >= 0:
+                codes[cell] = code_of[mark]
+        return codes
 
     def places(self, s, action) -> list[int]:
         """Return the places of the drawing that are clicked for an action, one after the other.
 
-        None: it has a button with its name, as everything on a board that is drawn as text.
+        An action without places has a button with its name, as every action on a board that is
+        drawn as text.
         """
         if self.svg is None:
             return []
         if self.touch:
             return [int(place) for place in self.touch(self._state(s), int(action))]
-        return [int(action)] if action < self.cells and self.actions <= self.cells + 1 else []
+        actions_are_cells = self.actions <= self.cells + 1  # and one more, such as a pass
+        return [int(action)] if actions_are_cells and action < self.cells else []
 
     def view(self, s, values=None, last=None) -> View:
         """Return an object that a notebook shows as a picture of the state.
@@ -342,11 +389,19 @@ class Game(Definition):
 
     # ----------------------------------------------------------------------------------- the border
     def _call(self, rule, array, remedy, *, before=(), after=(), call=None):
-        """Call a rule on a guarded copy of `array` among its arguments; return result and copy."""
-        margin, n = GUARD if self.spec or self.tried_out else MARGIN, len(array)
+        """Call a rule on a copy of `array`; return the result and the copy.
+
+        Its arguments are those `before`, the copy and those `after`. If it writes beyond the copy,
+        ValueError says which size to raise, the `remedy`. `call` takes the place of the kernel that
+        calls the rule.
+        """
+        if call is None:
+            call = getattr(calls, f"call_{rule}")
+        margin = GUARD if self.spec or self.tried_out else MARGIN
+        n = len(array)
         guard = _guard(margin, array.dtype)
         wide = np.concatenate([guard, array, guard])
-        call, inner = call or getattr(calls, f"call_{rule}"), wide[margin : margin + n]
+        inner = wide[margin : margin + n]
         result = call(self.rules, *before, inner, *after)
         if (wide[:margin] != guard).any() or (wide[margin + n :] != guard).any():
             raise ValueError(
@@ -356,39 +411,48 @@ class Game(Definition):
         return result, inner.copy()
 
     def _vector(self, s) -> np.ndarray:
-        given = np.asarray(s)
-        if given.shape != (self.size,) or given.dtype.kind not in "iu":
+        """Return a state from outside as int32[size], or raise ValueError."""
+        numbers = np.asarray(s)
+        if numbers.shape != (self.size,) or numbers.dtype.kind not in "iu":
             raise ValueError(
                 f"a state of {self.name} is a vector of {self.size} int32, not"
-                f" {reprlib.repr(s)} of shape {given.shape} and type {given.dtype}"
+                f" {reprlib.repr(s)} of shape {numbers.shape} and type {numbers.dtype}"
             )
-        narrow = np.ascontiguousarray(given, np.int32)
-        if narrow is not given and (narrow != given).any():
-            raise ValueError(f"the numbers of a state must fit int32, unlike {given.tolist()}")
-        return narrow
+        vector = np.ascontiguousarray(numbers, np.int32)
+        if vector is not numbers and (vector != numbers).any():
+            raise ValueError(f"the numbers of a state must fit int32, unlike {numbers.tolist()}")
+        return vector
 
     def _state(self, s, to_move=False) -> np.ndarray:
         """Return a state from outside, checked; with `to_move` it is over or somebody's turn."""
         s = self._vector(s)
-        content, (known, asked) = s.tobytes(), self._proper
-        if content == known and to_move <= asked:
+        content = s.tobytes()
+        last_content, last_to_move = self._proper
+        if content == last_content and to_move <= last_to_move:
             return s
-        if self.fault and (wrong := self.fault(s)):
-            raise ValueError(f"{s.tolist()} is no state of {self.name}: {wrong}")
-        cells, remedy = np.zeros(self.cells, np.int32), "the length of num_codes"
-        given = dict(before=[self.num_codes, s], after=[to_move], call=fault_of)
-        found, cells = self._call("board", cells, remedy, **given)
-        if found == NO_PLAYER:
+        fault = self.fault(s) if self.fault else None
+        if fault:
+            raise ValueError(f"{s.tolist()} is no state of {self.name}: {fault}")
+        result, cells = self._call(
+            "board",
+            np.zeros(self.cells, np.int32),
+            "the length of num_codes",
+            before=[self.num_codes, s],
+            after=[to_move],
+            call=fault_of,
+        )
+        if result == NO_PLAYER:
             raise ValueError(
                 f"game {self.name!r}: the rule 'player' gives {calls.call_player(self.rules, s)} at"
                 f" {s.tolist()}; players are numbered from 0, here 0 to players - 1 ="
                 f" {self.players - 1}"
             )
-        if found != PROPER:
-            most = self.num_codes[found]
+        if result != PROPER:
+            cell = result
+            num_codes = self.num_codes[cell]
             raise ValueError(
-                f"game {self.name!r}: cell {found} has the code {cells[found]} at {s.tolist()}, but"
-                f" num_codes[{found}] = {most} allows 0 to {most - 1}"
+                f"game {self.name!r}: cell {cell} has the code {cells[cell]} at {s.tolist()}, but"
+                f" num_codes[{cell}] = {num_codes} allows 0 to {num_codes - 1}"
             )
         self._proper = content, to_move
         return s
@@ -407,7 +471,7 @@ def check_game(game, who: str = "a session"):
         raise ValueError(f"{who} needs a game, such as games.load('tictactoe'), not {game!r}")
     # nobody has tested its rules, and one that writes outside its arrays would end the process
     if game.spec is None and not game.tried_out:
-        for slip in survey(game):
-            warnings.warn(f"game {game.name!r}: {slip}", GameWarning, stacklevel=3)
+        for remark in survey(game):
+            warnings.warn(f"game {game.name!r}: {remark}", GameWarning, stacklevel=3)
         game.tried_out = True
     return game

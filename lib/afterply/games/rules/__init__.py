@@ -16,8 +16,18 @@ AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 HEXAGON = ((-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0))
 MAX_HISTORY = 10_000
 EACH_BYTE = np.uint64(0x0101010101010101)
-# [byte, n] the place of the byte's n-th one
-PLACES = np.uint8([([k for k in range(8) if b >> k & 1] + [0] * 8)[:8] for b in range(256)])
+
+
+def _places_of_ones() -> np.ndarray:
+    """Return the place of the n-th one of every byte, uint8 [byte, n]; 0 where there is none."""
+    places = np.zeros((256, 8), np.uint8)
+    for byte in range(256):
+        ones = [k for k in range(8) if byte >> k & 1]
+        places[byte, : len(ones)] = ones
+    return places
+
+
+PLACES = _places_of_ones()
 
 
 def named(*functions) -> dict:
@@ -58,21 +68,23 @@ def sum_of(s, first, n):
 
 def line_steps(length, number, k) -> tuple:
     """Return the steps of lines of `k` on a bitboard of `number` rows with a gap behind each."""
-    across = min(length, number)
-    steps = ((1, length), (length + 1, number), (length, across), (length + 2, across))
-    return tuple(np.uint64(step) for step, room in steps if k <= room)
+    shorter = min(length, number)
+    # of each direction: bits from a cell to the next one, and cells of the longest line
+    directions = ((1, length), (length + 1, number), (length, shorter), (length + 2, shorter))
+    return tuple(np.uint64(step) for step, longest in directions if k <= longest)
 
 
 @kernel
 def has_line(stones, steps, k):
     """Return whether a bitboard holds `k` in a row, in the direction of one of the steps."""
     for step in steps:
-        line, length = np.uint64(stones), 1  # bits where a line of this length begins
+        starts = np.uint64(stones)  # bits where a line of this length begins
+        length = 1
         while length < k:
-            more = min(length, k - length)
-            line &= line >> step * np.uint64(more)
-            length += more
-        if line:
+            added = min(length, k - length)
+            starts &= starts >> step * np.uint64(added)
+            length += added
+        if starts:
             return True
     return False
 
@@ -80,65 +92,106 @@ def has_line(stones, steps, k):
 @kernel
 def pay_best(r, players):
     """Turn points into rewards: all for the best player, in equal parts if there are several."""
-    best, number = 0.0, 0
+    best = 0.0
     for p in range(players):
         best = max(best, r[p])
+    num_best = 0
     for p in range(players):
-        number += r[p] == best
+        num_best += r[p] == best
     for p in range(players):
-        r[p] = np.float64(r[p] == best) / number
-        r[p] = 2.0 * r[p] - 1.0 if players == 2 else r[p]
+        r[p] = np.float64(r[p] == best) / num_best
+        if players == 2:
+            r[p] = 2.0 * r[p] - 1.0
 
 
 def situation(word, shift, players=2) -> dict:
-    """Return player, over and score by ``s[word]``: the mover, from bit `shift` on the status.
+    """Return the rules player, over and score of a game that keeps mover and status in one word.
 
-    The status is 0 while the game goes on, then the number of the winner, from 1 on, or of a draw.
+    ``s[word]`` holds the mover in its lowest bits and the status from bit `shift` on. The status is
+    0 while the game goes on, then the number of the winner, from 1 on, or of a draw.
     """
-    mover = 1 if players == 2 else 3
-    return {
-        "player": lambda s: s[word] & mover,
-        "over": lambda s: s[word] >> shift != 0,
-        "score": lambda s, r: pay(r, s[word] >> shift),
-    }
+    mover_bits = 1 if players == 2 else 3
+
+    def player(s):
+        return s[word] & mover_bits
+
+    def over(s):
+        return s[word] >> shift != 0
+
+    def score(s, r):
+        pay(r, s[word] >> shift)
+
+    return named(player, over, score)
 
 
 def fault_in_turns(mover, counts, status, lags=(0,)) -> str | None:
-    """Say what is wrong where players put stones in turn, `counts` of them by player so far."""
-    # `lags`: how many stones more others would have, had the first player not given some to them
+    """Say what is wrong where players put one stone each in turn; None if nothing is.
+
+    Parameters
+    ----------
+    mover, status
+        The player to move and the status of the game, as in :func:`situation`.
+    counts : list of int
+        Stones of each player.
+    lags : tuple of int
+        By how many stones others may be ahead of the first player once all have moved equally
+        often: more than 0 only where stones change hands.
+    """
     players = len(counts)
-    more = {count - counts[0] + (0 < mover <= p) for p, count in enumerate(counts)}
-    if mover not in range(players) or not more <= {*lags}:
+    ahead = set()
+    for player, count in enumerate(counts):
+        has_still_to_move = 0 < mover <= player  # in a round that the first player has begun
+        ahead.add(count + has_still_to_move - counts[0])
+    if mover not in range(players) or not ahead <= {*lags}:
         if players == 2:
             return "x moves first, so there are as many x as o, or one more if o is to move"
         return f"players put stones in turn, not {counts} before the move of player {mover}"
-    next_wins = not 0 < status <= players or status % players == mover
-    return None if next_wins else "who has won is not to move"
+    # after the winner's last stone it is the turn of the next player
+    if 0 < status <= players and status % players != mover:
+        return "who has won is not to move"
+    return None
 
 
 def fault_of_end(status, winner, drawn, repetition) -> str | None:
-    """Say whether a status is not what follows; repetitions, which it may not know, can be."""
-    ends = [winner] if winner else [3] if drawn else [0, 3] if repetition else [0]
-    return None if status in ends else f"its pieces and plies do not give the end {status}"
+    """Say if the status of a game of two is not that of its pieces and plies; else return None.
+
+    Whether a position was repeated they do not tell: where that counts, a draw can be.
+    """
+    if winner:
+        possible = [winner]
+    elif drawn:
+        possible = [3]
+    elif repetition:
+        possible = [0, 3]
+    else:
+        possible = [0]
+    if status not in possible:
+        return f"its pieces and plies do not give the end {status}"
+    return None
 
 
 # ------------------------------------------------------------------------------ grids of cells
 def neighbours(rows, columns, steps=SIDES) -> list:
     """Return for each cell, row by row, the cells that are one of the steps away."""
-
-    def beside(row, column):
-        cells = [(row + down, column + right) for down, right in steps]
-        return [columns * r + c for r, c in cells if 0 <= r < rows and 0 <= c < columns]
-
-    return [beside(row, column) for row in range(rows) for column in range(columns)]
+    beside = []
+    for cell in range(rows * columns):
+        row, column = divmod(cell, columns)
+        targets = [(row + down, column + right) for down, right in steps]
+        beside.append([columns * r + c for r, c in targets if 0 <= r < rows and 0 <= c < columns])
+    return beside
 
 
 def symmetries(rows, columns) -> list:
     """Return rotations and reflections of the grid (four that keep its shape if not square)."""
     grid = np.arange(rows * columns).reshape(rows, columns)
-    turns = (0, 1, 2, 3) if rows == columns else (0, 2)
-    boards = [np.rot90(b, t).ravel().tolist() for b in (grid, grid[:, ::-1]) for t in turns]
-    return [b for k, b in enumerate(boards) if b not in boards[:k]]
+    quarter_turns = (0, 1, 2, 3) if rows == columns else (0, 2)
+    boards = []
+    for reflected in (grid, grid[:, ::-1]):
+        for turns in quarter_turns:
+            board = np.rot90(reflected, turns).ravel().tolist()
+            if board not in boards:  # as they are where there is a single row or column
+                boards.append(board)
+    return boards
 
 
 def lines_of(marks, columns) -> list:
@@ -149,11 +202,13 @@ def lines_of(marks, columns) -> list:
 def read_marks(text, cells, endings=("",), stones="xo") -> tuple:
     """Return the marks of a position, row by row, and which of the endings follows them."""
     words = text.split()
-    marks, ending = words[:cells], " ".join(words[cells:])
+    marks = words[:cells]
+    ending = " ".join(words[cells:])
     if len(marks) != cells or not set(marks) <= {*stones, "."} or ending not in endings:
-        then = f", then {' or '.join(map(repr, endings))}" if any(endings) else ""
-        named = ", ".join(stones)
-        raise ValueError(f"a position is {cells} marks {named} or . and blanks{then}, not {text!r}")
+        form = f"{cells} marks {', '.join(stones)} or . and blanks"
+        if any(endings):
+            form += f", then {' or '.join(map(repr, endings))}"
+        raise ValueError(f"a position is {form}, not {text!r}")
     return marks, ending
 
 
@@ -218,9 +273,11 @@ def repeated(s, core, k, who, times):
     the place of the newest entry, ``s[who]``; 1 says that no earlier position can return.
     """
     if k == 1:
-        s[core], s[core + 1] = s[1 - who], s[who]
+        s[core] = s[1 - who]
+        s[core + 1] = s[who]
         return False
-    s[core + k], j = s[who], k - 2
+    s[core + k] = s[who]
+    j = k - 2
     while j >= 1:
         if s[core + j] == s[core + k] and s[core + j - 1] == s[core + k - 1]:
             times -= 1

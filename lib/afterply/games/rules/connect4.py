@@ -71,13 +71,21 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
             f"ConnectFour: {rows} rows and {columns} columns do not fit into 64 bits; take fewer,"
             " so that (rows + 1) * columns is at most 64"
         )
-    cells, bottom = rows * columns, np.uint64(sum(1 << (rows + 1) * c for c in range(columns)))
-    column_bits, height = np.uint64(2**rows - 1), np.uint64(rows + 1)
-    full = np.uint64(int(bottom) * (2**rows - 1))
+    cells = rows * columns
+    bottom_row = sum(1 << (rows + 1) * column for column in range(columns))
+    bottom = np.uint64(bottom_row)
+    column_bits = np.uint64(2**rows - 1)
+    full = np.uint64(bottom_row * (2**rows - 1))
+    height = np.uint64(rows + 1)  # bits of a column
     steps = rules.line_steps(rows, columns, k)
-    # the number of a state that says whose turn it is and, from bit `shift` on, the end
-    turn, shift, seats = 2 * players, 1 if players == 2 else 2, range(players)
-    movers, draw, next_free = 2**shift - 1, players + 1, players + 1
+    turn = 2 * players  # place in the state: the mover and, from bit `shift` on, the end
+    shift = 1 if players == 2 else 2
+    movers = 2**shift - 1
+    draw = players + 1  # a status
+    next_free = players + 1  # a code
+    seats = range(players)
+
+    # The rules
 
     def legal(s, moves):
         free = ~stones_of_all(s, players) >> np.uint64(rows - 1)
@@ -89,22 +97,34 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
         return n
 
     def play(s, action):
-        who, taken, foot = s[turn] & movers, stones_of_all(s, players), height * np.uint64(action)
+        who = s[turn] & movers
+        taken = stones_of_all(s, players)
+        foot = height * np.uint64(action)
         # adding 1 at the foot of a column carries to its first free cell
         new = taken + (np.uint64(1) << foot) & column_bits << foot & ~taken
         mine = bitboard(s, 2 * who) | new
         put_bitboard(s, 2 * who, mine)
-        status = 1 + who if has_line(mine, steps, k) else draw if taken | new == full else 0
-        s[turn] = status << shift | (0 if who == players - 1 else who + 1)
+        status = 0
+        if has_line(mine, steps, k):
+            status = 1 + who
+        elif taken | new == full:
+            status = draw
+        next_mover = 0 if who == players - 1 else who + 1
+        s[turn] = status << shift | next_mover
+
+    # What networks and searches see
 
     def board(s, codes):
         reachable = stones_of_all(s, players) + bottom & full
         one = two = four = np.uint64(0)  # the bits of the codes
         for code in range(1, next_free + 1):
-            there = reachable if code == next_free else bitboard(s, 2 * code - 2)
-            one |= there if code & 1 else np.uint64(0)
-            two |= there if code & 2 else np.uint64(0)
-            four |= there if code & 4 else np.uint64(0)
+            having_code = reachable if code == next_free else bitboard(s, 2 * code - 2)
+            if code & 1:
+                one |= having_code
+            if code & 2:
+                two |= having_code
+            if code & 4:
+                four |= having_code
         for column in range(columns):
             for row in range(rows):
                 bit = np.uint64((rows + 1) * column + row)
@@ -119,8 +139,11 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
         words[0] = bitboard(s, 0) + stones_of_all(s, players) + bottom
         words[1] = bitboard(s, 2) if players > 2 else np.uint64(0)
 
+    # Texts, arrays and states from outside
+
     def from_codes(codes, player):
-        s, stones = np.zeros(turn + 1, np.int32), codes.reshape(columns, rows)
+        s = np.zeros(turn + 1, np.int32)
+        stones = codes.reshape(columns, rows)
         for who in seats:
             mine = np.pad(stones == 1 + who, ((0, 0), (0, 1)))  # each column has one bit more
             put_bitboard(s, 2 * who, np.uint64(rules.bits_where(mine)))
@@ -129,33 +152,44 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
 
     def end_of(s):
         """Return the status by the stones, more than a draw if there are two winners."""
-        lines = [1 + who for who in seats if has_line(bitboard(s, 2 * who), steps, k)]
-        full_board = stones_of_all(s, players) == full
-        return draw + 1 if len(lines) > 1 else lines[0] if lines else draw * full_board
+        winners = [1 + who for who in seats if has_line(bitboard(s, 2 * who), steps, k)]
+        if len(winners) > 1:
+            return draw + 1
+        if winners:
+            return winners[0]
+        return draw if stones_of_all(s, players) == full else 0
 
     layout = np.arange(cells).reshape(columns, rows).T[::-1]
-    bits = (layout + layout // rows).ravel().tolist()
+    bits = (layout + layout // rows).ravel().tolist()  # of the layout's places, row by row
 
     def marks_of(s, empty="."):
-        stones = [(mark, int(bitboard(s, 2 * who))) for who, mark in zip(seats, MARKS)]
-        return [next((mark for mark, mine in stones if mine >> bit & 1), empty) for bit in bits]
+        marks = [empty] * cells
+        for who in seats:
+            mine = int(bitboard(s, 2 * who))
+            for place, bit in enumerate(bits):
+                if mine >> bit & 1:
+                    marks[place] = MARKS[who]
+        return marks
 
     def height_of(s, column):
         stones = stones_of_all(s, players) >> height * np.uint64(column) & column_bits
         return int(stones).bit_count()
 
     def fault(s):
-        stones, taken = [int(bitboard(s, 2 * who)) for who in seats], int(stones_of_all(s, players))
-        counts, end = [mine.bit_count() for mine in stones], s[turn] >> shift
-        above_empty = taken & ~int(full) or taken + int(bottom) & taken
-        if sum(counts) > taken.bit_count() or above_empty:
+        counts = [int(bitboard(s, 2 * who)).bit_count() for who in seats]
+        taken = int(stones_of_all(s, players))
+        end = s[turn] >> shift
+        off_board = taken & ~int(full)
+        above_empty = taken + int(bottom) & taken
+        if sum(counts) > taken.bit_count() or off_board or above_empty:
             return "two stones are on one cell, or one is off the board or above an empty cell"
         if end > draw or end != end_of(s):
             return f"its stones do not give the end {end}"
         return rules.fault_in_turns(int(s[turn]) & movers, counts, end)
 
     def touch(s, action):
-        return [rows * action + height_of(s, action)] if height_of(s, action) < rows else []
+        row = height_of(s, action)
+        return [rows * action + row] if row < rows else []
 
     def svg(s, values, last):
         marks, labels = marks_of(s, ""), (LETTERS[:columns], range(rows, 0, -1))
@@ -163,8 +197,15 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
         look = {"stones": dict(zip(MARKS, COLOURS.values())), "numbers": layout.ravel().tolist()}
         return grid_svg(marks, columns, values, newest, labels=labels, **look)
 
-    mirrored, both = layout[::-1, ::-1].T.ravel().tolist(), 1 + (columns > 1)
-    usual = (rows, columns, players) == (ROWS, COLUMNS, 2)
+    symmetries = [list(range(cells))]
+    action_symmetries = [list(range(columns))]
+    if columns > 1:  # left and right exchanged
+        symmetries.append(layout[::-1, ::-1].T.ravel().tolist())
+        action_symmetries.append(list(reversed(range(columns))))
+    settings = SETTINGS
+    if (rows, columns, players) == (ROWS, COLUMNS, 2):
+        settings = SETTINGS | {"tuples": "connect4-70x8"}
+    lowest = -1.0 if players == 2 else 0.0  # reward
     return Game(
         "connect4",
         **named(legal, play, board, irreversible, from_codes),
@@ -180,11 +221,11 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
         num_codes=[players + 2] * cells,
         layout=layout,
         marks=[*range(players + 1), 0],
-        score_range=(-1.0 if players == 2 else 0.0, 1.0),
-        symmetries=[list(range(cells)), mirrored][:both],
-        action_symmetries=[list(range(columns)), list(range(columns))[::-1]][:both],
+        score_range=(lowest, 1.0),
+        symmetries=symmetries,
+        action_symmetries=action_symmetries,
         start_scheme=(0.5, 1),
         neighbours=rules.neighbours(columns, rows),
-        settings=SETTINGS | ({"tuples": "connect4-70x8"} if usual else {}),
+        settings=settings,
         version=1,
     )

@@ -80,7 +80,14 @@ IN_ORDER = "".join(NET)
 COLOURS = dict(U="#ffffff", L="#1f5fbf", F="#f28c28", R="#2e9e4f", B="#c8252c", D="#f7d22e")
 FACE, GAP = 84, 4  # of a drawing: side of a face, and between faces
 # the faces to which one comes from a face of the net by going right, and down
-STEPS = {"U": "RF", "L": "FD", "F": "RD", "R": "BD", "B": "LD", "D": "RB"}
+STEPS = {
+    "U": ("R", "F"),
+    "L": ("F", "D"),
+    "F": ("R", "D"),
+    "R": ("B", "D"),
+    "B": ("L", "D"),
+    "D": ("R", "B"),
+}
 TURNS = ("", "2", "'")  # an action is 3 * face + k: face k + 1 quarter turns clockwise
 TWIST_NAMES = tuple(face + turns for face in FACES for turns in TURNS)
 CODES = 32  # codes of a corner; those of an edge follow
@@ -92,23 +99,41 @@ MAX_TWISTS = 10_000
 
 def _quarter_turn(face) -> np.ndarray:
     """Return what a clockwise quarter turn of a face makes of every code, edges after corners."""
-    axis, directions, codes = NORMAL[face], NORMALS.tolist(), np.arange(2 * CODES)
-    turned = [axis * (axis @ v) - np.cross(axis, v) for v in NORMALS]  # Rodrigues, by -90 degrees
-    to = {name: FACES[directions.index(v.tolist())] for name, v in zip(FACES, turned)}
+    codes = np.arange(2 * CODES)
+    to = _faces_after_turn(face)
     for names, unit, first in ((CORNERS, 4, 0), (EDGES, 2, CODES)):
+        locations = [set(name) for name in names]
         for location, name in enumerate(names):
             if face in name:
-                moved = "".join(to[f] for f in name)
-                target = [set(other) for other in names].index(set(moved))
+                moved = [to[f] for f in name]
+                target = locations.index(set(moved))
                 for orientation, shown_on in enumerate(moved):
                     after = first + unit * target + names[target].index(shown_on)
                     codes[first + unit * location + orientation] = after
     return codes
 
 
-_turns = np.array([(once, once[once], once[once[once]]) for once in map(_quarter_turn, FACES)])
-# what the 18 twists make of every code, corners first: [action * 2 * CODES + code]
-TWISTS = (_turns % CODES).ravel().astype(np.uint8)
+def _faces_after_turn(face) -> dict:
+    """Return where a clockwise quarter turn of a face takes stickers: face -> face."""
+    axis = NORMAL[face]
+    directions = NORMALS.tolist()
+    to = {}
+    for name, direction in NORMAL.items():
+        turned = axis * (axis @ direction) - np.cross(axis, direction)  # Rodrigues, by -90 degrees
+        to[name] = FACES[directions.index(turned.tolist())]
+    return to
+
+
+def _twist_table() -> np.ndarray:
+    """Return what the 18 twists make of every code, corners first: [action * 2 * CODES + code]."""
+    twists = []
+    for face in FACES:
+        once = _quarter_turn(face)
+        twists += [once, once[once], once[once[once]]]
+    return (np.array(twists) % CODES).ravel().astype(np.uint8)
+
+
+TWISTS = _twist_table()
 
 HOME = np.concatenate([4 * np.arange(NUM_CORNERS), 2 * np.arange(NUM_EDGES)])
 # four cubies in a number; the 2x2x2 has the first two numbers
@@ -169,8 +194,14 @@ def edge_key(s):
 
 
 # as in [scheiermann2022] Sec. IV-C with fewer games: a twist costs, and a hopeless cube is given up
-SETTINGS = {"alpha": 0.25, "epsilon": 0.0, "sigmoid": False, "tc": "id", "step_reward": -0.04}
-SETTINGS |= {"learn_from_random": False}
+SETTINGS = {
+    "alpha": 0.25,
+    "epsilon": 0.0,
+    "sigmoid": False,
+    "tc": "id",
+    "step_reward": -0.04,
+    "learn_from_random": False,
+}
 SETTINGS2 = {"tuples": {"random_walk": 60, "length": 7}, "max_plies": 16, "episodes": 1_000_000}
 SETTINGS3 = {"tuples": {"random_walk": 120, "length": 7}, "max_plies": 13, "episodes": 500_000}
 
@@ -215,14 +246,23 @@ def cube3(
 
 
 def _cube(size, min_twists, max_twists, twice=False, blurred=0):
+    """Make the cube of a size; `twice`: the original's corners; `blurred`: its edge locations."""
     whole("min_twists", min_twists, 1, MAX_TWISTS)
     whole("max_twists", max_twists, 1, MAX_TWISTS)
     if min_twists > max_twists:
         raise ValueError(f"max_twists={max_twists} must be at least min_twists={min_twists}")
-    # moving corners, edges; numbers of a state without the last twist
-    corners, edges, words = (7, 0, 2) if size == 2 else (NUM_CORNERS, NUM_EDGES, len(SOLVED))
-    actions, last = (9 if size == 2 else 18), words
+    if size == 2:
+        corners, edges = 7, 0  # those that move
+        words = 2  # numbers of a state without the last twist
+        actions = 9
+    else:
+        corners, edges = NUM_CORNERS, NUM_EDGES
+        words = len(SOLVED)
+        actions = 18
+    last = words
     names = TWIST_NAMES[:actions]
+
+    # The rules
 
     def start(s, rng):
         twists = min_twists + random_int(rng, max_twists - min_twists + 1)
@@ -231,7 +271,9 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
     def legal(s, moves):
         # the inverse is of the same face, and both together are four quarter turns
         before = np.int64(s[last]) - 1
-        undo = 6 * (before // 3) + 2 - before if before >= 0 else -1
+        undo = -1
+        if before >= 0:
+            undo = 6 * (before // 3) + 2 - before
         n = 0
         for action in range(actions):
             moves[n] = action  # without a branch: overwritten by the next one if not legal
@@ -242,8 +284,16 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
         twist(s, words, action)
         s[last] = action + 1
 
+    def player(s):
+        return 0
+
+    def over(s):
+        return is_solved(s, words)
+
     def score(s, r):
         r[0] = 1.0 if is_solved(s, words) else 0.0
+
+    # What networks and searches see
 
     def board(s, cells):
         for c in range(corners):
@@ -260,19 +310,25 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
             cells[2 * corners + edges + e] = code & np.int32(1) & ~lost
 
     def key(s, k):
-        k[0], k[1] = corner_key(s), np.uint64(s[last])
+        k[0] = corner_key(s)
+        k[1] = np.uint64(s[last])
         if size == 3:
             k[0] |= k[1] << np.uint64(40)
             k[1] = edge_key(s)
 
+    # Texts, arrays and states from outside
+
     def render(s):
-        lines, stickers = [], iter(stickers_of(s))
+        lines = []
+        stickers = iter(stickers_of(s))
         for band in NET:
+            margin = " " * (2 * size) if len(band) == 1 else ""
             for _ in range(size):
                 row = itertools.islice(stickers, size * len(band))
-                lines.append(" " * (2 * size * (len(band) == 1)) + " ".join(row))
-        twisted = names[s[-1] - 1] if s[-1] else "none"
-        return "\n".join([*lines, f"last twist: {twisted}", f"state: {' '.join(map(str, s))}"])
+                lines.append(margin + " ".join(row))
+        last_twist = names[s[-1] - 1] if s[-1] else "none"
+        numbers = " ".join(map(str, s))
+        return "\n".join([*lines, f"last twist: {last_twist}", f"state: {numbers}"])
 
     def parse(text):
         """Read the numbers of a state, or the solved cube after twists: ``after U R2 F'``."""
@@ -292,37 +348,36 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
         return np.array(numbers, np.int32)
 
     def from_codes(codes, player, last=None):
-        twisted = 0 if last is None else names.index(one_of("last", last, names)) + 1
-        shown, found = {}, np.full(len(HOME), -1)
-        for colour, (face, kind, location, at) in zip(codes, facelets(size)):
-            shown[face if kind == "centre" else (kind, location, at)] = IN_ORDER[colour]
-        for kind, cubies, unit, first in KINDS[: size - 1]:
-            for location, name in enumerate(cubies):
-                seen = "".join(shown[kind, location, at] for at in range(len(name)))
-                turned = [seen[k:] + seen[:k] for k in range(len(seen))]
-                cubie = next((c for c, known in enumerate(cubies) if known in turned), None)
-                if cubie is None or found[first + cubie] >= 0:
-                    raise ValueError(f"there is no cubie with the colours {seen} left for {name}")
-                found[first + cubie] = unit * location + turned.index(cubies[cubie])
-        if any(shown[face] != face for face in FACES if face in shown):
-            raise ValueError("the centres never move: turn the whole cube to U L F R B D")
-        numbers = (found.reshape(-1, 4) @ 256 ** np.arange(4))[:words]
-        return np.array([*numbers, twisted], np.int32)
+        last_twist = 0
+        if last is not None:
+            last_twist = names.index(one_of("last", last, names)) + 1
+        colours = [IN_ORDER[code] for code in codes]
+        cubies = _cubies_shown(colours, size)
+        for colour, (face, kind, _, _) in zip(colours, facelets(size)):
+            if kind == "centre" and colour != face:
+                raise ValueError("the centres never move: turn the whole cube to U L F R B D")
+        numbers = (cubies.reshape(-1, 4) @ 256 ** np.arange(4))[:words]
+        return np.array([*numbers, last_twist], np.int32)
 
     def fault(s):
-        codes, odd = codes_of(s), []
-        for kind, orientations in ((codes[:NUM_CORNERS], 3), (codes[NUM_CORNERS:], 2)):
-            places, turned = np.divmod(kind, 4 if orientations == 3 else 2)
-            if (np.sort(places) != np.arange(len(kind))).any() or (turned >= orientations).any():
+        codes = codes_of(s)
+        parities = []  # of the permutations of corners and of edges
+        for kind, unit, orientations in ((codes[:NUM_CORNERS], 4, 3), (codes[NUM_CORNERS:], 2, 2)):
+            locations, turned = np.divmod(kind, unit)
+            all_there = (np.sort(locations) == np.arange(len(kind))).all()
+            if not all_there or (turned >= orientations).any():
                 return "a cubie is nowhere, or two are in one place"
             if turned.sum() % orientations:
                 return "a single cubie is turned, which no twist does"
-            odd.append(sum(a > b for a, b in itertools.combinations(places.tolist(), 2)) % 2)
+            pairs = itertools.combinations(locations.tolist(), 2)
+            parities.append(sum(a > b for a, b in pairs) % 2)
         if size == 2 and codes[-1] != HOME[NUM_CORNERS - 1]:
             return "the corner DRB is not in its place"
-        if size == 3 and odd[0] != odd[1]:
+        if size == 3 and parities[0] != parities[1]:
             return "two cubies are exchanged, which no twist does"
-        return None if 0 <= s[-1] <= actions else f"there is no twist {s[-1]}"
+        if not 0 <= s[-1] <= actions:
+            return f"there is no twist {s[-1]}"
+        return None
 
     def svg(s, values, last):
         parts, stickers, side = [], iter(stickers_of(s)), FACE / size
@@ -338,18 +393,18 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
         width, height = (2 * PAD + n * FACE + (n - 1) * GAP for n in (4, 3))
         return draw.document(parts, width, height)
 
-    faces = np.split(np.arange(6 * size**2), [size**2, 5 * size**2])  # the net's rows: U, LFRB, D
-    middle = faces[1].reshape(size, 4, size).swapaxes(0, 1)
-    layout = [faces[0].reshape(size, size), *middle, faces[2].reshape(size, size)]
-    # corners beside corners, edges beside edges
-    kinds = range(2 * corners), range(2 * corners, 2 * (corners + edges))
+    bands = np.split(np.arange(6 * size**2), [size**2, 5 * size**2])  # the net's rows: U, LFRB, D
+    middle = bands[1].reshape(size, 4, size).swapaxes(0, 1)
+    layout = [bands[0].reshape(size, size), *middle, bands[2].reshape(size, size)]
+    neighbours = []  # corners beside corners, edges beside edges
+    for kind in (range(2 * corners), range(2 * corners, 2 * (corners + edges))):
+        neighbours += [[other for other in kind if other != cell] for cell in kind]
     num_codes = [corners] * corners + [3] * corners + [edges] * edges + [2] * edges
+    settings_of_size = SETTINGS2 if size == 2 else SETTINGS3
     return Game(
         f"cube{size}",
-        **named(start, legal, play, score, board, key),
+        **named(start, legal, play, player, over, score, board, key),
         **named(render, parse, fault, svg, from_codes),
-        player=lambda s: 0,
-        over=lambda s: is_solved(s, words),
         action_name=lambda s, action: names[action],
         touch=lambda s, action: [],  # a twist has a button
         actions=actions,
@@ -360,10 +415,10 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
         marks=range(6),
         drawn_codes=lambda s: np.array([IN_ORDER.index(face) for face in stickers_of(s)]),
         score_range=(0.0, 1.0),
-        neighbours=[[n for n in kind if n != cell] for kind in kinds for cell in kind],
+        neighbours=neighbours,
         # as in the paper's trainings and searches: D7, D10, D16
         search_settings={"max_depth": 50, "path_rewards": False, "step_reward": -0.04},
-        settings=SETTINGS | (SETTINGS2 if size == 2 else SETTINGS3),
+        settings=SETTINGS | settings_of_size,
         progress=("", 100, "% solved"),
         version=1,
     )
@@ -381,28 +436,61 @@ def codes_of(s) -> np.ndarray:
 
 def stickers_of(s) -> str:
     """Return the stickers of the net of a state, row by row, as letters of their faces."""
-    codes, at = codes_of(s).tolist(), {}
+    codes = codes_of(s).tolist()
+    at = {}  # kind and location -> cubie and orientation
     for kind, names, unit, first in KINDS:
         for name, code in zip(names, codes[first:]):
             at[kind, code // unit] = name, code % unit
-    shown = []
-    for face, kind, location, place in facelets(2 if len(s) == 3 else 3):
-        cubie, orientation = (face, 0) if kind == "centre" else at[kind, location]
-        shown.append(cubie[(place - orientation) % len(cubie)])
-    return "".join(shown)
+    size = 2 if len(s) == 3 else 3
+    letters = []
+    for face, kind, location, place in facelets(size):
+        if kind == "centre":
+            letters.append(face)
+        else:
+            cubie, orientation = at[kind, location]
+            letters.append(cubie[(place - orientation) % len(cubie)])
+    return "".join(letters)
+
+
+def _cubies_shown(colours, size) -> np.ndarray:
+    """Return the codes of the cubies, int [20], of which stickers in these colours are seen.
+
+    `colours` are those of the net, as letters of faces. The 2x2x2 has no edges, whose codes are -1.
+    """
+    colour_at = {}  # kind, location, place in its name -> colour
+    for colour, (_, kind, location, place) in zip(colours, facelets(size)):
+        colour_at[kind, location, place] = colour
+    codes = np.full(len(HOME), -1)
+    for kind, names, unit, first in KINDS[: size - 1]:
+        for location, name in enumerate(names):
+            seen = "".join(colour_at[kind, location, place] for place in range(len(name)))
+            turned = [seen[k:] + seen[:k] for k in range(len(seen))]
+            fitting = [cubie for cubie in range(len(names)) if names[cubie] in turned]
+            if not fitting or codes[first + fitting[0]] >= 0:
+                raise ValueError(f"there is no cubie with the colours {seen} left for {name}")
+            cubie = fitting[0]
+            codes[first + cubie] = unit * location + turned.index(names[cubie])
+    return codes
 
 
 @functools.cache
 def facelets(size) -> tuple:
     """Return of each sticker of the net: face, kind of cubie, location, place in its name."""
     steps = [-1, 1] if size == 2 else [-1, 0, 1]
-    rows = [(face, down) for band in NET for down in steps for face in band]
-    cubies = [(kind, k, name) for kind, names, *_ in KINDS for k, name in enumerate(names)]
-    found = []
-    for (face, down), across in itertools.product(rows, steps):
-        to_right, to_bottom = (NORMAL[towards] for towards in STEPS[face])
-        place = NORMAL[face] + across * to_right + down * to_bottom
-        faces = {name for name in FACES if place @ NORMAL[name] > 0}
-        here = [(kind, k, name.index(face)) for kind, k, name in cubies if set(name) == faces]
-        found.append((face, *(here or [("centre", 0, 0)])[0]))
-    return tuple(found)
+    stickers = []
+    for band in NET:
+        for down, face, across in itertools.product(steps, band, steps):
+            to_right, to_bottom = STEPS[face]
+            position = NORMAL[face] + across * NORMAL[to_right] + down * NORMAL[to_bottom]
+            faces = {name for name in FACES if position @ NORMAL[name] > 0}
+            stickers.append((face, *_sticker_on(face, faces)))
+    return tuple(stickers)
+
+
+def _sticker_on(face, faces) -> tuple:
+    """Return kind, location and place in its name of a sticker on the cubie of some faces."""
+    for kind, names, *_ in KINDS:
+        for location, name in enumerate(names):
+            if set(name) == faces:
+                return kind, location, name.index(face)
+    return "centre", 0, 0

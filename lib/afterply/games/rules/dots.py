@@ -31,7 +31,8 @@ from ..boards import COLOURS, INK, MARKED, PAD, PAPER, SOFT
 from ..game import Game
 from . import LETTERS, SIDES, empty, irreversible, lines_of, named, pay_best, symmetries
 
-SIDE, MAX_LINES = 64, 64  # of a box in pictures; what a word of the key holds
+SIDE = 64  # of a box in pictures
+MAX_LINES = 64  # what a word of the key holds
 NAMES = [name[0] for name in COLOURS]  # of players in texts
 SETTINGS = {"alpha": 1.0, "epsilon": [0.1, 0.0], "tc": "exp", "episodes": 300_000}
 
@@ -39,10 +40,16 @@ SETTINGS = {"alpha": 1.0, "epsilon": [0.1, 0.0], "tc": "exp", "episodes": 300_00
 @kernel
 def number_of(s, value, first, n):
     """Return how many of the `n` numbers from the first on have a value."""
-    found = 0
+    count = 0
     for i in range(first, first + n):
-        found += s[i] == value
-    return found
+        count += s[i] == value
+    return count
+
+
+@kernel
+def is_closed(s, sides, box):
+    """Return whether all four lines of a box are drawn; `sides` has a row for each box."""
+    return s[sides[box, 0]] & s[sides[box, 1]] & s[sides[box, 2]] & s[sides[box, 3]] != 0
 
 
 def dots(rows: int = 3, columns: int = 3, players: int = 2) -> Game:
@@ -50,17 +57,26 @@ def dots(rows: int = 3, columns: int = 3, players: int = 2) -> Game:
     whole("rows", rows, 1)
     whole("columns", columns, 1)
     whole("players", players, 2, len(NAMES))
-    boxes, lines = rows * columns, rows * (columns + 1) + columns * (rows + 1)
+    boxes = rows * columns
+    lines = rows * (columns + 1) + columns * (rows + 1)
     if lines > MAX_LINES:
         raise ValueError(f"rows={rows}, columns={columns} have {lines} lines, more than 64")
-    # dots, lines and boxes lie on a grid; `number` is the place in the state, by row and column
-    height, width, turn = 2 * rows + 1, 2 * columns + 1, lines + boxes
+    turn = lines + boxes
+    # Dots, lines and boxes lie on a grid: dots where row and column are even, boxes where both are
+    # odd, lines elsewhere. `number` is the place of a line or a box in the state.
+    height = 2 * rows + 1
+    width = 2 * columns + 1
     grid = [divmod(k, width) for k in range(height * width)]
+    outside = [(r, c) for r, c in grid if (r + c) % 2]
     inside = [(r, c) for r, c in grid if r % 2 and c % 2]
-    number = {at: k for k, at in enumerate([at for at in grid if sum(at) % 2] + inside)}
+    number = {at: k for k, at in enumerate(outside + inside)}
+    # [boxes, 4] the lines around each box
     sides = np.array([[number[r + down, c + right] for down, right in SIDES] for r, c in inside])
-    beside = [np.flatnonzero((sides == line).any(axis=1)) for line in range(lines)]
-    boxes_at = np.array([[found[0], found[-1]] for found in beside])
+    # of each line its one or two boxes, and the same as [lines, 2], where one box stands twice
+    boxes_beside = [np.flatnonzero((sides == line).any(axis=1)) for line in range(lines)]
+    boxes_at = np.array([[beside[0], beside[-1]] for beside in boxes_beside])
+
+    # The rules
 
     def legal(s, moves):
         n = 0
@@ -71,19 +87,32 @@ def dots(rows: int = 3, columns: int = 3, players: int = 2) -> Game:
         return n
 
     def play(s, action):
-        who, again = s[turn], False
+        who = s[turn]
+        goes_on = False
         s[action] = 1
         for box in boxes_at[action]:
-            if s[sides[box, 0]] & s[sides[box, 1]] & s[sides[box, 2]] & s[sides[box, 3]]:
-                s[lines + box], again = 1 + who, True
-        s[turn] = who if again else (who + 1) % players
+            if is_closed(s, sides, box):
+                s[lines + box] = 1 + who
+                goes_on = True
+        if not goes_on:
+            s[turn] = (who + 1) % players
+
+    def player(s):
+        return s[turn]
+
+    def over(s):
+        return number_of(s, 0, lines, boxes) == 0
 
     def score(s, r):
-        ended = number_of(s, 0, lines, boxes) == 0
+        if number_of(s, 0, lines, boxes) > 0:  # a box is open
+            for p in range(players):
+                r[p] = 0.0
+            return
         for p in range(players):
-            r[p] = np.float64(number_of(s, 1 + p, lines, boxes)) if ended else 0.0
-        if ended:
-            pay_best(r, players)
+            r[p] = np.float64(number_of(s, 1 + p, lines, boxes))
+        pay_best(r, players)
+
+    # What networks and searches see
 
     def board(s, codes):
         for line in range(lines):
@@ -92,27 +121,36 @@ def dots(rows: int = 3, columns: int = 3, players: int = 2) -> Game:
             codes[lines + p] = number_of(s, 1 + p, lines, boxes)
 
     def key(s, words):  # whose a box is does not matter, but how many there are
-        words[0], words[1] = np.uint64(0), np.uint64(s[turn])
+        words[0] = np.uint64(0)
+        words[1] = np.uint64(s[turn])
         for line in range(lines):
             words[0] |= np.uint64(s[line]) << np.uint64(line)
         for p in range(players):
             words[1] = words[1] << np.uint64(8) | np.uint64(number_of(s, 1 + p, lines, boxes))
 
+    # Texts and states from outside
+
     def fault(s):
         if not 0 <= s[turn] < players or not {*s[:lines].tolist()} <= {0, 1}:
             return "a line is drawn or not, and players are counted from 0"
-        for owner, drawn in zip(s[lines:turn], s[sides].all(axis=1)):
-            if not drawn <= owner <= players * drawn:
+        for owner, closed in zip(s[lines:turn], s[sides].all(axis=1)):
+            owners = range(1, players + 1) if closed else [0]
+            if owner not in owners:
                 return "a box is somebody's if its four lines are drawn, and only then"
         return None
 
     def render(s):
         marks = dict.fromkeys(grid, "+")
         for (r, c), k in number.items():
-            marks[r, c] = (" ", *NAMES)[s[k]] if k >= lines else "|-"[c % 2] if s[k] else "."
-        have = ", ".join(f"{NAMES[p]} {number_of(s, 1 + p, lines, boxes)}" for p in range(players))
-        told = f"{NAMES[s[turn]]} to move; boxes: {have}"
-        return "\n".join([*lines_of([*marks.values()], width), told])
+            if k >= lines:
+                marks[r, c] = (" ", *NAMES)[s[k]]
+            elif s[k]:
+                marks[r, c] = "|-"[c % 2]
+            else:
+                marks[r, c] = "."
+        points = [f"{NAMES[p]} {number_of(s, 1 + p, lines, boxes)}" for p in range(players)]
+        below = f"{NAMES[s[turn]]} to move; boxes: {', '.join(points)}"
+        return "\n".join([*lines_of([*marks.values()], width), below])
 
     names = {k: f"{LETTERS[c]}{r + 1}" for (r, c), k in number.items()}
 
@@ -141,22 +179,19 @@ def dots(rows: int = 3, columns: int = 3, players: int = 2) -> Game:
         size = left + SIDE * columns + PAD + 34 * bool(values), left + SIDE * rows + PAD + 16
         return draw.document(parts, *size, values)
 
-    turned = [
-        [number[grid[board[k]]] for k, at in enumerate(grid) if sum(at) % 2]
-        for board in symmetries(height, width)
-    ]
-    # the lines around inner dots, half of a board, and one player's number of boxes
-    counts, tuples = range(lines, lines + players), []
-    for y, x in np.ndindex(max(rows, 2) // 2, max(columns, 2) // 2):
-        near = [abs(r - 2 * y - 2) == abs(c - 2 * x - 2) == 1 for r, c in inside]
-        tuples += [[*np.unique(sides[near]).tolist(), count] for count in counts]
+    # Symmetries of the lines: the grid is turned, and its lines follow one another as before.
+    turned = []
+    for image in symmetries(height, width):
+        cells = [grid[cell] for cell in image]
+        turned.append([number[r, c] for r, c in cells if (r + c) % 2])
+    counts = list(range(lines, lines + players))  # the cells with the players' numbers of boxes
+    neighbours = [np.unique(sides[beside]).tolist() for beside in boxes_beside]
+    lowest = -1.0 if players == 2 else 0.0  # reward
     return Game(
         "dots",
-        **named(legal, play, score, board, key, irreversible),
+        **named(legal, play, player, over, score, board, key, irreversible),
         **named(render, svg, fault),
         start=empty,
-        player=lambda s: s[turn],
-        over=lambda s: number_of(s, 0, lines, boxes) == 0,
         action_name=lambda s, action: names[action],
         players=players,
         actions=lines,
@@ -166,11 +201,26 @@ def dots(rows: int = 3, columns: int = 3, players: int = 2) -> Game:
         marks=range(players + 1),
         drawn_codes=lambda s: s[:turn],
         from_codes=lambda codes, player: np.array([*codes, player], np.int32),
-        score_range=(-1.0 if players == 2 else 0.0, 1.0),
+        score_range=(lowest, 1.0),
         symmetries=[[*row, *counts] for row in turned],
         action_symmetries=np.argsort(turned, axis=1).tolist(),
         start_scheme=(0.5, 1),
-        neighbours=[np.unique(sides[found]).tolist() for found in beside] + [[*counts]] * players,
-        settings=SETTINGS | {"tuples": tuples},
+        neighbours=neighbours + [counts] * players,
+        settings=SETTINGS | {"tuples": _tuples(rows, columns, inside, sides, counts)},
         version=1,
     )
+
+
+def _tuples(rows, columns, inside, sides, counts):
+    """Return n-tuples: the lines around an inner dot, and one player's number of boxes.
+
+    The inner dots are those of one quarter of the board, of which the symmetries make all others.
+    """
+    tuples = []
+    for y, x in np.ndindex(max(rows, 2) // 2, max(columns, 2) // 2):
+        row = 2 * y + 2
+        column = 2 * x + 2
+        touching = [abs(r - row) == 1 and abs(c - column) == 1 for r, c in inside]
+        lines = np.unique(sides[touching]).tolist()
+        tuples += [[*lines, count] for count in counts]
+    return tuples

@@ -60,12 +60,15 @@ def _row_table():
     for _ in range(SIDE - 1):
         for c in range(SIDE - 1):
             gap = tiles[:, c] == 0
-            tiles[gap, c], tiles[gap, c + 1] = tiles[gap, c + 1], 0
+            tiles[gap, c] = tiles[gap, c + 1]
+            tiles[gap, c + 1] = 0
     for c in range(SIDE - 1):
-        same = (tiles[:, c] == tiles[:, c + 1]) & (tiles[:, c] != 0) & (tiles[:, c] != LARGEST)
-        tiles[same, c] += 1
-        score[same] += 2 ** tiles[same, c]
-        tiles[same, c + 1 :] = np.pad(tiles[same, c + 2 :], ((0, 0), (0, 1)))
+        tile = tiles[:, c]
+        merges = (tile == tiles[:, c + 1]) & (tile != 0) & (tile != LARGEST)
+        tiles[merges, c] += 1
+        score[merges] += 2 ** tiles[merges, c]
+        # those behind it come up, and leave the last cell empty
+        tiles[merges, c + 1 :] = np.pad(tiles[merges, c + 2 :], ((0, 0), (0, 1)))
     return ((score // 4) << 16 | tiles @ 16 ** np.arange(SIDE)).astype(np.uint32)
 
 
@@ -84,7 +87,8 @@ def transposed(b):
 @kernel
 def mirrored(b):
     """Return the board with left and right exchanged."""
-    cells, pairs = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x00FF00FF00FF00FF)  # every second one
+    cells = np.uint64(0x0F0F0F0F0F0F0F0F)  # every second one
+    pairs = np.uint64(0x00FF00FF00FF00FF)  # every second pair
     b = (b & cells) << np.uint64(4) | b >> np.uint64(4) & cells
     return (b & pairs) << np.uint64(8) | b >> np.uint64(8) & pairs
 
@@ -133,10 +137,16 @@ def add_tile(s, k, exponent):
 @kernel
 def add_random_tile(s, rng):
     """Put a 2 (0.9) or a 4 (0.1) on a random empty cell."""
-    bits, half = random_bits(rng), np.uint64(32)  # the upper half says where, the lower one which
+    bits = random_bits(rng)  # the upper half says where, the lower one which
+    half = np.uint64(32)
     k = (bits >> half) * np.uint64(num_empty(bitboard(s, 0))) >> half
     tenth = (bits & np.uint64(0xFFFFFFFF)) * np.uint64(10) >> half
     add_tile(s, np.int64(k), 1 + np.int64(tenth == np.uint64(0)))
+
+
+def tile_in_words(exponent) -> str:
+    """Return a tile as it stands in texts: its number, or "." for none."""
+    return str(2**exponent) if exponent else "."
 
 
 def exponents(s) -> list[int]:
@@ -147,78 +157,114 @@ def exponents(s) -> list[int]:
 
 # the network of [konen2021] App. A.6.1, which needs no exploration, and traces, with which the same
 # time of training is worth more
-SETTINGS = {"tuples": "2048-4x6", "epsilon": 0.0, "lambda_": 0.5, "sigmoid": False, "tc": "id"}
-SETTINGS |= {"episodes": 20_000}
+SETTINGS = {
+    "tuples": "2048-4x6",
+    "epsilon": 0.0,
+    "lambda_": 0.5,
+    "sigmoid": False,
+    "tc": "id",
+    "episodes": 20_000,
+}
 
 
 def game2048(raw_score: bool = False) -> Game:
     """Make the game; its reward is the score, as a share of the greatest unless `raw_score`."""
     unit = 1.0 if raw_score else float(MAX_SCORE)
 
-    def score(s, r):
-        r[0] = s[2] / unit
+    # The rules
 
     def start(s, rng):
-        s[0] = s[1] = s[2] = 0
+        s[:] = 0
         add_random_tile(s, rng)
         add_random_tile(s, rng)
 
     def legal(s, moves):
-        possible, n = directions(bitboard(s, 0)), 0
+        possible = directions(bitboard(s, 0))
+        n = 0
         for action in range(4):
             moves[n] = action  # without a branch: overwritten by the next one if it is not legal
             n += possible >> action & 1
         return n
 
     def play(s, action):
+        # every direction is a slide to the left of the turned board
         b = bitboard(s, 0)
-        b = transposed(b) if action & 1 else b
-        b = mirrored(b) if action & 2 else b
+        if action & 1:
+            b = transposed(b)
+        if action & 2:
+            b = mirrored(b)
         row = np.uint64(0xFFFF)
-        t0, t1 = np.uint64(ROWS[b & row]), np.uint64(ROWS[b >> np.uint64(16) & row])
-        t2, t3 = np.uint64(ROWS[b >> np.uint64(32) & row]), np.uint64(ROWS[b >> np.uint64(48)])
-        half = np.uint64(16)
+        half = np.uint64(16)  # of an entry of the table
+        t0 = np.uint64(ROWS[b & row])
+        t1 = np.uint64(ROWS[b >> np.uint64(16) & row])
+        t2 = np.uint64(ROWS[b >> np.uint64(32) & row])
+        t3 = np.uint64(ROWS[b >> np.uint64(48)])
         quarter = (t0 >> half) + (t1 >> half) + (t2 >> half) + (t3 >> half)
         s[2] += np.int32(quarter << np.uint64(2))
         b = t0 & row | (t1 & row) << half | (t2 & row) << np.uint64(32) | t3 << np.uint64(48)
-        b = mirrored(b) if action & 2 else b
-        put_bitboard(s, 0, transposed(b) if action & 1 else b)
+        if action & 2:
+            b = mirrored(b)
+        if action & 1:
+            b = transposed(b)
+        put_bitboard(s, 0, b)
+
+    def player(s):
+        return 0
+
+    def over(s):
+        return directions(bitboard(s, 0)) == 0
+
+    def score(s, r):
+        r[0] = s[2] / unit
+
+    def outcomes(s):
+        return 2 * num_empty(bitboard(s, 0))
+
+    def outcome(s, k):
+        n = num_empty(bitboard(s, 0))
+        add_tile(s, k >> 1, 1 + (k & 1))
+        probability = 0.1 if k & 1 else 0.9
+        return probability / n
+
+    # What networks and searches see
 
     def board(s, codes):
         b = bitboard(s, 0)
         b ^= b & b >> np.uint64(1) & b >> np.uint64(2) & b >> np.uint64(3) & ONES  # 15 becomes 14
-        low, high = np.uint32(b), np.uint32(b >> np.uint64(32))
+        low = np.uint32(b)
+        high = np.uint32(b >> np.uint64(32))
         for c in range(8):
             codes[c] = low >> np.uint32(4 * c) & np.uint32(15)
         for c in range(8):
             codes[8 + c] = high >> np.uint32(4 * c) & np.uint32(15)
 
-    def outcome(s, k):
-        n = num_empty(bitboard(s, 0))
-        add_tile(s, k >> 1, 1 + (k & 1))
-        return (0.1 if k & 1 else 0.9) / n
+    # Texts, arrays and states from outside
 
     def render(s):
-        tiles = [f"{2**e if e else '.':>5}" for e in exponents(s)]
+        tiles = [f"{tile_in_words(exponent):>5}" for exponent in exponents(s)]
         return "\n".join([*lines_of(tiles, SIDE), f"score {s[2]}"])
 
     def parse(text):
-        board, found, score = text.partition("score")
-        tiles, known = board.split(), {".": 0} | {str(2**e): e for e in range(1, LARGEST + 1)}
-        points = int(score) if found and score.strip().isdigit() else -1
-        if len(tiles) != CELLS or not set(tiles) <= set(known) or not 0 <= points < 2**31:
+        board, _, score = text.partition("score")
+        tiles = board.split()
+        exponent_of = {tile_in_words(exponent): exponent for exponent in range(LARGEST + 1)}
+        points = int(score) if score.strip().isdigit() else -1
+        if len(tiles) != CELLS or not set(tiles) <= set(exponent_of) or not 0 <= points < 2**31:
             raise ValueError(
                 f"a position is {CELLS} tiles (2, 4 ... {2**LARGEST}, or . for none) and the score,"
                 f" a multiple of 4 below 2**31, such as '2 . . . ... score 0', not {text!r}"
             )
-        bits = sum(known[tile] << 4 * c for c, tile in enumerate(tiles))
+        bits = sum(exponent_of[tile] << 4 * c for c, tile in enumerate(tiles))
         return np.array([bits & 0xFFFFFFFF, bits >> 32, points], np.uint32).view(np.int32)
 
     def fault(s):
-        return None if s[2] >= 0 and s[2] % 4 == 0 else f"the score {s[2]} is no multiple of 4"
+        if s[2] < 0 or s[2] % 4:
+            return f"the score {s[2]} is no multiple of 4"
+        return None
 
     def from_codes(codes, player, score=0):
-        return parse(" ".join(str(2**e) if e else "." for e in codes.tolist()) + f" score {score}")
+        tiles = " ".join(map(tile_in_words, codes.tolist()))
+        return parse(f"{tiles} score {score}")
 
     def svg(s, values, last):
         side, top, board, parts = 62 if values else 24, 46, SIDE * CELL, []
@@ -249,18 +295,14 @@ def game2048(raw_score: bool = False) -> Game:
         return draw.document(parts, width, height, title=f"score {s[2]:,}")
 
     turned = symmetries(SIDE, SIDE)
-    # the two cells in the middle of each side, from which it is known where a direction goes
-    middles = {cells: action for action, cells in enumerate(((4, 8), (1, 2), (7, 11), (13, 14)))}
-    goes = np.argsort(turned, axis=1)
-    actions = [[middles[tuple(sorted(to[list(cells)]))] for cells in middles] for to in goes]
+    # games that are played end near a hundredth of the greatest score (notebook 24)
+    scale = 100.0 / MAX_SCORE if raw_score else 100.0
+    points_per_reward = 1 if raw_score else MAX_SCORE
     return Game(
         "game2048",
-        **named(start, legal, play, score, board, outcome),
+        **named(start, legal, play, player, over, score, board, outcomes, outcome),
         **named(render, parse, svg, fault, from_codes),
-        player=lambda s: 0,
-        over=lambda s: directions(bitboard(s, 0)) == 0,
         chance=add_random_tile,
-        outcomes=lambda s: 2 * num_empty(bitboard(s, 0)),
         players=1,
         actions=4,
         size=3,
@@ -269,14 +311,23 @@ def game2048(raw_score: bool = False) -> Game:
         marks=[0, *(2**e for e in range(1, LARGEST + 1))],
         drawn_codes=lambda s: np.array(exponents(s)),
         symmetries=turned,
-        action_symmetries=actions,
-        score_range=(0.0, float(MAX_SCORE) if raw_score else 1.0),
-        # games that are played end near a hundredth of the greatest score (notebook 24)
-        search_settings={"scale": 100.0 / MAX_SCORE if raw_score else 100.0},
+        action_symmetries=_turn_directions(turned),
+        score_range=(0.0, MAX_SCORE / unit),
+        search_settings={"scale": scale},
         settings=SETTINGS,
-        progress=("", 1 if raw_score else MAX_SCORE, " points"),
+        progress=("", points_per_reward, " points"),
         neighbours=neighbours(SIDE, SIDE),
         action_name=lambda s, action: ACTIONS[action],
         touch=lambda s, action: [CELLS + action],
         version=1,
     )
+
+
+def _turn_directions(symmetries) -> list:
+    """Return where each symmetry takes every direction: [symmetries][actions]."""
+    # a direction goes where the two cells in the middle of its side go
+    middles = [[4, 8], [1, 2], [7, 11], [13, 14]]
+    actions = []
+    for goes_to in np.argsort(symmetries, axis=1):
+        actions.append([middles.index(sorted(goes_to[cells].tolist())) for cells in middles])
+    return actions

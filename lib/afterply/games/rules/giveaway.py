@@ -53,7 +53,9 @@ from . import bits_where, lowest, named, repeated, situation
 
 RUNNING, DRAW = 0, 3
 CORE = 6  # numbers of a state without its history
-MEN, MOST_PLIES, DARK_SQUARE = 12, 1 << 30, "#d9d4cb"
+MEN = 12
+MOST_PLIES = 1 << 30
+DARK_SQUARE = "#d9d4cb"
 MAX_LEGAL = 4 * MEN
 WHITE_START, BLACK_START = 0xFFF00000, 0x00000FFF
 ENDS = ("", ", White has won", ", Black has won", ", drawn")
@@ -72,16 +74,31 @@ EVEN_ROWS, ODD_ROWS = 0x0F0F0F0F, 0xF0F0F0F0
 EVEN_INNER, ODD_INNER = 0x07070707, 0xE0E0E0E0
 NONE = -1
 # [row, column] the bit of a square, NONE of a light one
-LAYOUT = np.array([[4 * r + c // 2 if (r + c) % 2 else NONE for c in range(8)] for r in range(8)])
-PLACES, _EDGED = np.argwhere(LAYOUT != NONE), np.pad(LAYOUT, 1, constant_values=NONE)
+LAYOUT = np.full((8, 8), NONE)
+LAYOUT[np.indices((8, 8)).sum(axis=0) % 2 == 1] = np.arange(SQUARES)
+PLACES = np.argwhere(LAYOUT != NONE)  # [square] its row and column
+_WITH_BORDER = np.pad(LAYOUT, 1, constant_values=NONE)
 # [square][direction] the bit of the square beside it, NONE beyond the border
-BESIDE = [_EDGED[r : r + 3 : 2, c : c + 3 : 2].ravel().tolist() for r, c in PLACES]
-# [square, direction] the bit of the square to which a step, a jump leads; 0 = off the board
-STEP = np.array([[1 << q if q >= 0 else 0 for q in near] for near in BESIDE], np.int64)
-JUMP = np.array(
-    [[STEP[q, d] if q >= 0 else 0 for d, q in enumerate(near)] for near in BESIDE], np.int64
-)
+BESIDE = [_WITH_BORDER[r : r + 3 : 2, c : c + 3 : 2].ravel().tolist() for r, c in PLACES]
 LAST_ROW = np.array([0x0000000F, 0xF0000000], np.int64)  # where White's, Black's men are crowned
+
+
+def _landings(distance):
+    """Return [square, direction] the square so many steps away as a bitboard; 0 = off the board."""
+    landings = np.zeros((SQUARES, DIRECTIONS), np.int64)
+    for square in range(SQUARES):
+        for direction in range(DIRECTIONS):
+            target = square
+            for _ in range(distance):
+                if target != NONE:
+                    target = BESIDE[target][direction]
+            if target != NONE:
+                landings[square, direction] = 1 << target
+    return landings
+
+
+STEP = _landings(1)
+JUMP = _landings(2)
 
 
 @kernel
@@ -139,32 +156,37 @@ def jumpers(own, enemy, kings, side):
     """Return the pieces of `own` that can jump."""
     empty = ALL & ~(own | enemy)
     upwards, downwards = heading(own, kings, side)
-    found = upwards & (down_right(enemy & down_right(empty)) | down_left(enemy & down_left(empty)))
-    return found | downwards & (up_left(enemy & up_left(empty)) | up_right(enemy & up_right(empty)))
+    up_jumpers = down_right(enemy & down_right(empty)) | down_left(enemy & down_left(empty))
+    down_jumpers = up_left(enemy & up_left(empty)) | up_right(enemy & up_right(empty))
+    return upwards & up_jumpers | downwards & down_jumpers
 
 
 @kernel
 def directions(own, enemy, kings, side, square, jumping):
     """Return in which directions a piece can jump, or step: bit d for direction d."""
-    found, empty = 0, ALL & ~(own | enemy)
+    possible = 0
+    empty = ALL & ~(own | enemy)
     king = kings >> square & 1
     first, last = (0, 4) if king else (2 * side, 2 * side + 2)
     for d in range(first, last):
         near = STEP[square, d]
         if jumping:
             if near & enemy and JUMP[square, d] & empty:
-                found |= 1 << d
+                possible |= 1 << d
         elif near & empty:
-            found |= 1 << d
-    return found
+            possible |= 1 << d
+    return possible
 
 
 @kernel
 def moved(own, enemy, kings, side, action):
     """Return own, enemy, kings after a legal action, and from where the jump goes on, or NONE."""
-    square, d = action >> 2, action & 3
-    origin, target = np.int64(1) << square, STEP[square, d]
-    king, captured = kings & origin, target & enemy
+    square = action >> 2
+    d = action & 3
+    origin = np.int64(1) << square
+    target = STEP[square, d]
+    king = kings & origin
+    captured = target & enemy
     if captured:
         target = JUMP[square, d]
     own = own ^ origin | target
@@ -187,146 +209,247 @@ def bits_of(word):
 
 
 @kernel
+def word_of(bits):
+    """Return a bitboard as an int32 of a state."""
+    return np.int32(np.uint32(bits))
+
+
+@kernel
+def jumps_on_from(s):
+    """Return the bit of the square from which the jump must go on, or NONE."""
+    return (s[3] >> 1 & 63) - 1
+
+
+@kernel
 def has_move(own, enemy, kings, side):
     """Return whether a player has a legal action."""
     return (steppers(own, enemy, kings, side) | jumpers(own, enemy, kings, side)) != 0
 
 
+@kernel
+def winner(own, enemy, kings, side, misere):
+    """Return who has won, from 1 on, where `side` is to move; RUNNING if it has a legal action."""
+    if has_move(own, enemy, kings, side):
+        return RUNNING
+    return 1 + side if misere else 2 - side
+
+
+@kernel
+def is_drawn(s, side, limits):
+    """Return whether the ply that `side` has just made draws the game; note its position."""
+    repetition, quiet_plies, max_plies = limits
+    if quiet_plies and s[4] >= quiet_plies:
+        return True
+    if max_plies and s[5] >= max_plies:
+        return True
+    if repetition and s.shape[0] > CORE:
+        return repeated(s, CORE, 1 + s[4], side, repetition)
+    return False
+
+
 # those of the zoo's agents (notebook 41): give-away with traces as in Othello, checkers without
-SETTINGS = {"tuples": {"random_walk": 50, "length": 6}, "alpha": 0.2, "lambda_": 0.5, "tc": "exp"}
-SETTINGS |= {"horizon_cut": 0.01, "choose_start": True, "learn_from_random": False}
-SETTINGS |= {"episodes": 30_000}
-SETTINGS_CHECKERS = {"tuples": {"random_walk": 60, "length": 6}, "epsilon": [0.2, 0.05]}
-SETTINGS_CHECKERS |= {"tc": "exp", "max_plies": 300, "episodes": 60_000}
+SETTINGS = {
+    "tuples": {"random_walk": 50, "length": 6},
+    "alpha": 0.2,
+    "lambda_": 0.5,
+    "tc": "exp",
+    "horizon_cut": 0.01,
+    "choose_start": True,
+    "learn_from_random": False,
+    "episodes": 30_000,
+}
+SETTINGS_CHECKERS = {
+    "tuples": {"random_walk": 60, "length": 6},
+    "epsilon": [0.2, 0.05],
+    "tc": "exp",
+    "max_plies": 300,
+    "episodes": 60_000,
+}
+
+
+def giveaway(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400) -> Game:
+    """Make give-away checkers: a player who is to move and has no legal action wins.
+
+    The game is drawn when a position occurs for the `repetition`-th time, after `quiet_plies`
+    without a capture or a man's move, and after `max_plies`; 0: no such rule.
+    Source: [mandziuk2004] Sec. 1. Deviations: D11.
+    """
+    return _make("giveaway", True, repetition, quiet_plies, max_plies)
+
+
+def checkers(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400) -> Game:
+    """Make checkers (English draughts): a player who is to move and has no legal action loses."""
+    return _make("checkers", False, repetition, quiet_plies, max_plies)
 
 
 def _make(name, misere, repetition, quiet_plies, max_plies):
     """Make either game, which differ only in who wins when a player has no legal action."""
     history = rules.length_of_history(repetition, quiet_plies, max_plies)
+    limits = (repetition, quiet_plies, max_plies)
+    neighbours = [sorted(q for q in near if q != NONE) for near in BESIDE]
+    return Game(
+        name,
+        **_rules(misere, limits),
+        **situation(3, 7),
+        **_texts(misere, limits, history),
+        **named(render, touch, action_name),
+        players=2,
+        actions=DIRECTIONS * SQUARES,
+        max_legal=MAX_LEGAL,
+        size=CORE + history,
+        core=CORE,
+        num_codes=[5] * SQUARES + [2],
+        layout=LAYOUT,
+        neighbours=neighbours + [list(range(SQUARES))],
+        settings=SETTINGS if misere else SETTINGS_CHECKERS,
+        version=1,
+    )
+
+
+def _rules(misere, limits) -> dict:
+    """Return the rules by name."""
 
     def start(s, rng):
-        s[0], s[1] = np.int32(np.uint32(WHITE_START)), BLACK_START
-        s[2] = s[3] = s[4] = s[5] = 0
+        s[0] = word_of(WHITE_START)
+        s[1] = BLACK_START
+        for k in range(2, CORE):
+            s[k] = 0
         if s.shape[0] > CORE:
-            s[CORE], s[CORE + 1] = s[0], s[1]
+            s[CORE] = s[0]
+            s[CORE + 1] = s[1]
 
     def legal(s, moves):
-        side, jumper, n = s[3] & 1, (s[3] >> 1 & 63) - 1, 0
-        own, enemy, kings = bits_of(s[side]), bits_of(s[1 - side]), bits_of(s[2])
-        pieces = np.int64(1) << jumper if jumper >= 0 else jumpers(own, enemy, kings, side)
-        jumping = pieces != 0
-        if not jumping:
+        side = s[3] & 1
+        own = bits_of(s[side])
+        enemy = bits_of(s[1 - side])
+        kings = bits_of(s[2])
+        jumper = jumps_on_from(s)
+        if jumper != NONE:
+            pieces = np.int64(1) << jumper
+        else:
+            pieces = jumpers(own, enemy, kings, side)
+        must_jump = pieces != 0
+        if not must_jump:
             pieces = steppers(own, enemy, kings, side)
+        n = 0
         while pieces:
             square = lowest(pieces)
             pieces &= pieces - 1
-            found = directions(own, enemy, kings, side, square, jumping)
-            for d in range(4):
-                if found >> d & 1:
-                    moves[n] = 4 * square + d
+            possible = directions(own, enemy, kings, side, square, must_jump)
+            for d in range(DIRECTIONS):
+                if possible >> d & 1:
+                    moves[n] = DIRECTIONS * square + d
                     n += 1
         return n
 
     def play(s, action):
         side = np.int64(s[3] & 1)
-        own, enemy, kings = bits_of(s[side]), bits_of(s[1 - side]), bits_of(s[2])
-        of_king = kings >> (action >> 2) & 1
-        own, left, kings, jumper = moved(own, enemy, kings, side, action)
-        s[side], s[1 - side] = np.int32(np.uint32(own)), np.int32(np.uint32(left))
-        s[2] = np.int32(np.uint32(kings))
-        s[4] = s[4] + 1 if of_king and left == enemy else 0
-        if jumper >= 0:
+        enemy_before = bits_of(s[1 - side])
+        kings_before = bits_of(s[2])
+        own, enemy, kings, jumper = moved(
+            bits_of(s[side]), enemy_before, kings_before, side, action
+        )
+        s[side] = word_of(own)
+        s[1 - side] = word_of(enemy)
+        s[2] = word_of(kings)
+        of_king = kings_before >> (action >> 2) & 1
+        s[4] = s[4] + 1 if of_king and enemy == enemy_before else 0
+        if jumper != NONE:  # the ply is not over
             s[3] = side | jumper + 1 << 1
             return
         s[5] += 1
-        status = RUNNING
-        if not has_move(left, own, kings, 1 - side):
-            status = 2 - side if misere else 1 + side
-        elif quiet_plies and s[4] >= quiet_plies or max_plies and s[5] >= max_plies:
-            status = DRAW
-        elif repetition and s.shape[0] > CORE and repeated(s, CORE, 1 + s[4], side, repetition):
+        status = winner(enemy, own, kings, 1 - side, misere)
+        if status == RUNNING and is_drawn(s, side, limits):
             status = DRAW
         s[3] = 1 - side | status << 7
 
+    def irreversible(s):
+        return s[4] == 0
+
+    # What networks and searches see
+
     def board(s, cells):
         for q in range(SQUARES):
-            white, black, king = s[0] >> q & 1, s[1] >> q & 1, s[2] >> q & 1
+            white = s[0] >> q & 1
+            black = s[1] >> q & 1
+            king = s[2] >> q & 1
             cells[q] = white * (1 + king) + black * (3 + king)
-        cells[SQUARES] = np.int32(s[3] >> 1 & 63 != 0)
+        cells[SQUARES] = np.int32(jumps_on_from(s) != NONE)
 
     def key(s, words):
         words[0] = np.uint64(np.uint32(s[0])) | np.uint64(np.uint32(s[1])) << np.uint64(32)
         words[1] = np.uint64(np.uint32(s[2])) | np.uint64(s[3]) << np.uint64(32)
 
-    def marks_of(s):
-        """Return the pieces by square: w, W = White's man, king; b, B = Black's; "." = none."""
-        white, black, kings = (int(word) & ALL for word in s[:3])
-        marks = ["w" if white >> q & 1 else "b" if black >> q & 1 else "." for q in range(SQUARES)]
-        return [mark.upper() if kings >> q & 1 else mark for q, mark in enumerate(marks)]
+    return named(start, legal, play, irreversible, board, key)
 
-    def render(s):
-        marks, listed = marks_of(s), {"w": [], "b": []}
-        for q, mark in enumerate(marks):
-            listed.get(mark.lower(), []).append("K" * mark.isupper() + str(q + 1))
-        squares = [*marks, "."]  # the last one, index NONE, is a light one
-        rows = rules.lines_of([squares[k] for k in LAYOUT.flat], 8)
-        fen = f"{'WB'[s[3] & 1]}:W{','.join(listed['w'])}:B{','.join(listed['b'])}"
-        jumper, status = s[3] >> 1 & 63, s[3] >> 7
-        clocks = f"{s[4]} plies quiet, {s[5]} played"
-        clocks += f", jumps on from {jumper}" if jumper else ENDS[status]
-        return "\n".join([*rows, fen, clocks])
 
-    def winner_of(own, enemy, kings, side):
-        """Return who has won, from 1 on, where a player is to move; 0 if the game goes on."""
-        return 0 if has_move(own, enemy, kings, side) else 1 + side if misere else 2 - side
+def _texts(misere, limits, history) -> dict:
+    """Return what reads, draws and checks states, by name."""
+    repetition, quiet_plies, max_plies = limits
 
     def parse(text):
-        lines, codes = text.strip().split("\n"), np.zeros(SQUARES, int)
+        lines = text.strip().split("\n")
         clocks = CLOCKS.fullmatch(lines[-1])
-        found = FEN.fullmatch(lines[-2 if clocks and len(lines) > 1 else -1].strip().rstrip("."))
-        if not found:
+        position = lines[-2] if clocks and len(lines) > 1 else lines[-1]
+        fen = FEN.fullmatch(position.strip().rstrip("."))
+        if not fen:
             raise ValueError(f"a position is a line such as W:W21,K1:BK32, not {text!r}")
-        listed = [
-            (word, man) for k, man in ((2, 1), (3, 3)) for word in found[k].split(",") if word
-        ]
-        for word, man in listed:
-            piece = PIECES.fullmatch(word.strip())
-            first, last = (int(piece[2]), int(piece[3] or piece[2])) if piece else (0, 0)
-            if not 1 <= first <= last <= SQUARES:
-                raise ValueError(
-                    f"{word!r} is no square from 1 to {SQUARES} (K: a king) in {text!r}"
-                )
-            if codes[first - 1 : last].any():
-                raise ValueError(f"a square has two pieces in {text!r}")
-            codes[first - 1 : last] = man + bool(piece[1])
-        quiet, plies, jumper = map(int, clocks.groups("0")[:3]) if clocks else (0, 0, 0)
-        s = from_codes(codes, "WB".index(found[1]), jumper, quiet, plies)
+        codes = _codes_of_fen(fen, text)
+        quiet, plies, jumps_from = map(int, clocks.groups("0")[:3]) if clocks else (0, 0, 0)
+        s = from_codes(codes, "WB".index(fen[1]), jumps_from, quiet, plies)
         if clocks and clocks[4] and s[3] >> 7 == RUNNING:
             s[3] |= DRAW << 7
         return s
 
     def from_codes(codes, player, jumps_from=0, quiet=0, plies=0):
         plies = whole("plies", plies, 0, MOST_PLIES)
-        quiet, jumper = whole("quiet", quiet, 0, plies), whole("jumps_from", jumps_from, 0, SQUARES)
-        white, black, kings = (bits_where(np.isin(codes, of)) for of in ((1, 2), (3, 4), (2, 4)))
+        quiet = whole("quiet", quiet, 0, plies)
+        jumps_from = whole("jumps_from", jumps_from, 0, SQUARES)
+        white = bits_where(np.isin(codes, (1, 2)))
+        black = bits_where(np.isin(codes, (3, 4)))
+        kings = bits_where(np.isin(codes, (2, 4)))
         own, enemy = (black, white) if player else (white, black)
-        status = winner_of(own, enemy, kings, player)
+        status = winner(own, enemy, kings, player, misere)
         s = np.zeros(CORE + history, np.int32)
         s[:3] = np.array([white, black, kings], np.uint32).view(np.int32)
-        s[3:CORE] = player | jumper << 1 | status << 7, quiet, plies
-        # the position itself; what was before is not known, and no bitboard is 0
+        s[3] = player | jumps_from << 1 | status << 7
+        s[4] = quiet
+        s[5] = plies
+        # The history is this position alone. What was before is not known: its bitboards stay 0, as
+        # none of a real position is.
         if history > quiet + 1:
-            s[CORE + quiet], s[CORE + quiet + 1] = s[player], s[1 - player]
+            s[CORE + quiet] = s[player]
+            s[CORE + quiet + 1] = s[1 - player]
         return s
 
-    def touch(s, action):
-        bit, d = divmod(action, DIRECTIONS)
-        near = BESIDE[bit][d]
-        return [bit, near if marks_of(s)[near] == "." else BESIDE[near][d]]
-
-    def action_name(s, action):
-        origin, target = touch(s, action)
-        return f"{origin + 1}{'-' if target in BESIDE[origin] else 'x'}{target + 1}"
+    def fault(s):
+        white, black, kings = (int(word) & ALL for word in s[:3])
+        turn, quiet, plies = s[3:CORE].tolist()
+        side = turn & 1
+        jumps_from = turn >> 1 & 63
+        status = turn >> 7
+        own, enemy = (black, white) if side else (white, black)
+        if white & black or kings & ~(white | black):
+            return "a square has two pieces, or a king none"
+        on_last_row = white & int(LAST_ROW[0]) | black & int(LAST_ROW[1])
+        if on_last_row & ~kings:
+            return "a man on its last row would be a king (K)"
+        if max(white.bit_count(), black.bit_count()) > MEN:
+            return f"a player has at most {MEN} pieces"
+        if not 0 <= quiet <= min(plies, quiet_plies or plies) or plies > (max_plies or MOST_PLIES):
+            return f"there can not be {plies} plies, {quiet} of them quiet"
+        if jumps_from:
+            can_jump = jumpers(own, enemy, kings, side) >> jumps_from - 1 & 1
+            if quiet or status or not can_jump:
+                return f"no piece of the player to move can jump on from {jumps_from}"
+        if history and not jumps_from and status == RUNNING:
+            newest = s[CORE + quiet : CORE + quiet + 2]
+            if newest.tolist() != [s[side], s[1 - side]]:
+                return f"its history does not end with the position after {quiet} quiet plies"
+        drawn = not jumps_from and (0 < quiet == quiet_plies or 0 < plies == max_plies)
+        return rules.fault_of_end(
+            status, winner(own, enemy, kings, side, misere), drawn, repetition
+        )
 
     def svg(s, values, last):
         parts, side = [], 8 * CELL
@@ -349,58 +472,83 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
         parts.append(draw.rect(PAD, PAD, side, side, "none"))
         return draw.document(parts, side + 2 * PAD, side + 2 * PAD, values)
 
-    def fault(s):
-        white, black, kings, rest, quiet, plies = s[:CORE].tolist()
-        white, black, kings = white & ALL, black & ALL, kings & ALL
-        side, jumper, status = rest & 1, rest >> 1 & 63, rest >> 7
-        own, enemy = (black, white) if side else (white, black)
-        if white & black or kings & ~(white | black):
-            return "a square has two pieces, or a king none"
-        if (white & int(LAST_ROW[0]) | black & int(LAST_ROW[1])) & ~kings:
-            return "a man on its last row would be a king (K)"
-        if max(white.bit_count(), black.bit_count()) > MEN:
-            return f"a player has at most {MEN} pieces"
-        if not 0 <= quiet <= min(plies, quiet_plies or plies) or plies > (max_plies or MOST_PLIES):
-            return f"there can not be {plies} plies, {quiet} of them quiet"
-        if jumper and (quiet or status or not jumpers(own, enemy, kings, side) >> jumper - 1 & 1):
-            return f"no piece of the player to move can jump on from {jumper}"
-        newest, now = s[CORE + quiet : CORE + quiet + 2], [s[side], s[1 - side]]
-        if history and not jumper and status == RUNNING and newest.tolist() != now:
-            return f"its history does not end with the position after {quiet} quiet plies"
-        winner = winner_of(own, enemy, kings, side)
-        drawn = not jumper and (0 < quiet == quiet_plies or 0 < plies == max_plies)
-        return rules.fault_of_end(status, winner, drawn, repetition)
-
-    beside = [sorted(q for q in near if q >= 0) for near in BESIDE]
-    return Game(
-        name,
-        **named(start, legal, play, board, key),
-        **situation(3, 7),
-        **named(render, parse, touch, action_name, svg, fault, from_codes),
-        irreversible=lambda s: s[4] == 0,
-        players=2,
-        actions=4 * SQUARES,
-        max_legal=MAX_LEGAL,
-        size=CORE + history,
-        core=CORE,
-        num_codes=[5] * SQUARES + [2],
-        layout=LAYOUT,
-        neighbours=beside + [list(range(SQUARES))],
-        settings=SETTINGS if misere else SETTINGS_CHECKERS,
-        version=1,
-    )
+    return named(parse, from_codes, fault, svg)
 
 
-def giveaway(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400) -> Game:
-    """Make give-away checkers: a player who is to move and has no legal action wins.
-
-    The game is drawn when a position occurs for the `repetition`-th time, after `quiet_plies`
-    without a capture or a man's move, and after `max_plies`; 0: no such rule.
-    Source: [mandziuk2004] Sec. 1. Deviations: D11.
-    """
-    return _make("giveaway", True, repetition, quiet_plies, max_plies)
+# Texts of both games
 
 
-def checkers(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400) -> Game:
-    """Make checkers (English draughts): a player who is to move and has no legal action loses."""
-    return _make("checkers", False, repetition, quiet_plies, max_plies)
+def marks_of(s) -> list[str]:
+    """Return the pieces by square: w, W = White's man, king; b, B = Black's; "." = none."""
+    white, black, kings = (int(word) & ALL for word in s[:3])
+    marks = []
+    for q in range(SQUARES):
+        if white >> q & 1:
+            mark = "w"
+        elif black >> q & 1:
+            mark = "b"
+        else:
+            mark = "."
+        is_king = kings >> q & 1
+        marks.append(mark.upper() if is_king else mark)
+    return marks
+
+
+def render(s) -> str:
+    """Return the board, its pieces in the notation of draughts (FEN), and the clocks."""
+    marks = marks_of(s)
+    squares = [*marks, "."]  # the last one, index NONE, is a light one
+    rows = rules.lines_of([squares[k] for k in LAYOUT.flat], 8)
+    fen = f"{'WB'[s[3] & 1]}:W{_listed(marks, 'w')}:B{_listed(marks, 'b')}"
+    clocks = f"{s[4]} plies quiet, {s[5]} played"
+    jumper = jumps_on_from(s)
+    if jumper != NONE:
+        clocks += f", jumps on from {jumper + 1}"
+    else:
+        clocks += ENDS[s[3] >> 7]
+    return "\n".join([*rows, fen, clocks])
+
+
+def _listed(marks, man) -> str:
+    """Return the squares of one player's pieces, such as "K1,21"."""
+    words = []
+    for q, mark in enumerate(marks):
+        if mark == man:
+            words.append(f"{q + 1}")
+        elif mark == man.upper():
+            words.append(f"K{q + 1}")
+    return ",".join(words)
+
+
+def _codes_of_fen(fen, text) -> np.ndarray:
+    """Return the codes of the squares, int [SQUARES], from the match of FEN in a text."""
+    codes = np.zeros(SQUARES, int)
+    for squares, man in ((fen[2], 1), (fen[3], 3)):
+        for word in filter(None, squares.split(",")):
+            piece = PIECES.fullmatch(word.strip())
+            first, last = (int(piece[2]), int(piece[3] or piece[2])) if piece else (0, 0)
+            if not 1 <= first <= last <= SQUARES:
+                raise ValueError(
+                    f"{word!r} is no square from 1 to {SQUARES} (K: a king) in {text!r}"
+                )
+            if codes[first - 1 : last].any():
+                raise ValueError(f"a square has two pieces in {text!r}")
+            is_king = bool(piece[1])
+            codes[first - 1 : last] = man + is_king
+    return codes
+
+
+def touch(s, action) -> list[int]:
+    """Return the squares from and to which an action goes, counted from 0."""
+    square, direction = divmod(action, DIRECTIONS)
+    near = BESIDE[square][direction]
+    is_free = marks_of(s)[near] == "."
+    target = near if is_free else BESIDE[near][direction]
+    return [square, target]
+
+
+def action_name(s, action) -> str:
+    """Return an action as draughts are written: 21-17, or with x for a jump."""
+    origin, target = touch(s, action)
+    between = "-" if target in BESIDE[origin] else "x"
+    return f"{origin + 1}{between}{target + 1}"

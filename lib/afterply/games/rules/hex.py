@@ -96,15 +96,19 @@ def put_stone(s, size, row, column, who):
 @kernel
 def spread(s, size, row, who):
     """Join with the first side every stone that now has a joined neighbour, near `row` first."""
-    low, high = max(row - 1, 0), min(row + 1, size - 1)
+    low = max(row - 1, 0)  # the rows to look at
+    high = min(row + 1, size - 1)
     while low <= high:
-        next_low, next_high = size, -1
+        next_low = size
+        next_high = -1
         for r in range(low, high + 1):
             new = around(s, size, r, who, size) & row_of(s, r, who) & ~row_of(s, size + r, who)
             if new:
                 add_bits(s, size + r, who, new)
-                next_low, next_high = min(next_low, r - 1), r + 1
-        low, high = max(next_low, 0), min(next_high, size - 1)
+                next_low = min(next_low, r - 1)
+                next_high = r + 1
+        low = max(next_low, 0)
+        high = min(next_high, size - 1)
 
 
 @kernel
@@ -119,30 +123,46 @@ def stones_of(s, size, who):
 @kernel
 def joins(stones, size, who):
     """Return whether some stones join the two sides of their player."""
-    one, row = np.uint64(1), np.uint64(8)
-    top = (one << np.uint64(size)) - one
-    side = top if who else rules.EACH_BYTE
-    last = np.uint64(size - 1) * (row if who else one)
-    found = np.uint64(0)
-    more = stones & side
-    while more != found and more >> last & side == 0:
-        found = more
-        right, left = found | found << one, found | found >> one
-        more = (right | left | right >> row | left << row) & stones
-    return more >> last & side != 0
+    one = np.uint64(1)
+    row = np.uint64(8)
+    if who:
+        side = (one << np.uint64(size)) - one  # the first row
+        last = np.uint64(size - 1) * row  # how far the other side is
+    else:
+        side = np.uint64(rules.EACH_BYTE)  # the first column
+        last = np.uint64(size - 1)
+    before = np.uint64(0)
+    joined = stones & side
+    while joined != before and joined >> last & side == 0:
+        before = joined
+        right = joined | joined << one
+        left = joined | joined >> one
+        joined = (right | left | right >> row | left << row) & stones
+    return joined >> last & side != 0
 
 
 # as in [konen2021] App. A.6.4: much exploration, as one lost line decides the game
-SETTINGS = {"alpha": [1.0, 0.5], "epsilon": 0.2, "tc": "id", "choose_start": True}
-SETTINGS |= {"tuples": {"random_walk": 25, "length": 6}, "episodes": 300_000}
+SETTINGS = {
+    "alpha": [1.0, 0.5],
+    "epsilon": 0.2,
+    "tc": "id",
+    "choose_start": True,
+    "tuples": {"random_walk": 25, "length": 6},
+    "episodes": 300_000,
+}
 
 
 def hex(size: int = 6, swap: bool = False) -> Game:
     """Make the game on `size` x `size`; with `swap` the second player may take the first stone."""
     whole("size", size, 2, MAX_SIZE)
-    cells, status = size * size, 2 * size
-    all_columns, small = np.uint32((1 << size) - 1), size <= 7
+    cells = size * size
+    status = 2 * size
+    small = size <= 7  # the stones of a player fit into a word, a row in each byte
+    all_columns = np.uint32((1 << size) - 1)
     full = sum(int(all_columns) << 8 * row for row in range(size))
+    take_over = cells  # the action
+
+    # The rules
 
     def legal(s, moves):
         n = 0
@@ -154,42 +174,50 @@ def hex(size: int = 6, swap: bool = False) -> Game:
                 moves[n] = size * row + column
                 n += np.int64(free >> np.uint32(column) & np.uint32(1))
         if swap and s[status] == 1 and n == cells - 1:
-            moves[n] = cells
+            moves[n] = take_over
             n += 1
         return n
 
     def play(s, action):
-        who, cell = s[status] & 1, action
-        if swap and action == cells:
+        who = s[status] & 1
+        cell = action
+        if swap and action == take_over:
             for c in range(cells):
                 if row_of(s, c // size, 0) >> np.uint32(c % size) & np.uint32(1):
                     cell = size * (c % size) + c // size  # the only stone, mirrored
             for k in range(2 * size):
                 s[k] = 0
         won = put_stone(s, size, cell // size, cell % size, who)
-        s[status] = (1 + who if won else 0) << 1 | 1 - who
+        winner = 1 + who if won else 0
+        s[status] = winner << 1 | 1 - who
 
     def finish(s, moves, plies, rng):
         """Fill the board, then take back what the winner put after there was a chain."""
         if s[status] >> 1:
             return
-        who, one = np.int64(s[status]), np.uint64(1)
-        mine, theirs = stones_of(s, size, who), stones_of(s, size, 1 - who)
+        who = np.int64(s[status])
+        one = np.uint64(1)
+        mine = stones_of(s, size, who)
+        theirs = stones_of(s, size, 1 - who)
         free = np.uint64(full) & ~(mine | theirs)
-        counts, n = rules.running_counts(free), rules.count(free)
+        counts = rules.running_counts(free)
+        n = rules.count(free)
         plies = min(plies, n)
         began = rng[0]
         for ply in range(plies):
             cell, counts = rules.draw_one(free, counts, n - ply, rng)
             free ^= one << cell
             moves[ply] = cell
-            mine, theirs = theirs, mine | one << cell
+            mine |= one << cell
+            mine, theirs = theirs, mine
         who ^= plies & 1  # to move, with stones `mine`
         last = plies - 2
         if not joins(mine, size, who):
             if plies < n and not joins(theirs, size, 1 - who):
                 return
-            last, mine, who = plies - 1, theirs, 1 - who
+            last = plies - 1
+            mine = theirs
+            who = 1 - who
         mine ^= one << np.uint64(moves[last])
         while joins(mine, size, who):
             last -= 2
@@ -198,6 +226,8 @@ def hex(size: int = 6, swap: bool = False) -> Game:
         for _ in range(last + 1):
             random_bits(rng)
         s[status] = 1 + who << 1
+
+    # What networks and searches see
 
     def board(s, codes):
         for row in range(size):
@@ -210,21 +240,28 @@ def hex(size: int = 6, swap: bool = False) -> Game:
 
     def key(s, words):
         """Write both players' stones, and the mover in the highest bit: exact up to 7 x 7."""
-        words[0] = words[1] = np.uint64(0)
+        words[0] = np.uint64(0)
+        words[1] = np.uint64(0)
         for row in range(size):
             words[0] |= np.uint64(row_of(s, row, 0)) << np.uint64(size * row)
             words[1] |= np.uint64(row_of(s, row, 1)) << np.uint64(size * row)
         words[0] |= np.uint64(s[status] & 1) << np.uint64(63)
 
+    # Texts, arrays and states from outside
+
     def from_codes(codes, player):
-        s, won = np.zeros(2 * size + 1, np.int32), 0
+        s = np.zeros(2 * size + 1, np.int32)
+        winner = 0
         for cell in np.flatnonzero(codes).tolist():
+            row, column = divmod(cell, size)
             stone = int(codes[cell])
-            won = stone if put_stone(s, size, *divmod(cell, size), stone - 1) else won
-        s[status] = won << 1 | player
+            if put_stone(s, size, row, column, stone - 1):
+                winner = stone
+        s[status] = winner << 1 | player
         return s
 
     def codes_of(s):
+        """Return the codes of the cells; 3 where both players have a stone."""
         words = s[:size, None].view(np.uint32) >> np.arange(size, dtype=np.uint32)
         return (words & 1 | words >> 15 & 2).ravel()
 
@@ -236,16 +273,22 @@ def hex(size: int = 6, swap: bool = False) -> Game:
         return "\n".join([*lines, f"{'xo'[s[status] & 1]} to move"])
 
     def fault(s):
-        codes, rows, mover = codes_of(s), s[:size].view(np.uint32), s[status] & 1
-        if 3 in codes or (((rows | rows >> 16) & 0xFFFF) >> size).any():
+        codes = codes_of(s)
+        rows = s[:size].view(np.uint32)
+        mover = s[status] & 1
+        columns = (rows | rows >> 16) & 0xFFFF  # of stones, in each row
+        if 3 in codes or (columns >> size).any():
             return "a cell holds two stones, or there is one off the board"
         if (from_codes(codes, mover) != s).any():
             return "what is joined, and the end, do not follow from its stones"
-        x, o = (np.count_nonzero(codes == stone) for stone in (1, 2))
-        return fault_in_turns(mover, [x, o], s[status] >> 1, (0, 1) if swap and o else (0,))
+        counts = [np.count_nonzero(codes == 1), np.count_nonzero(codes == 2)]
+        lags = (0, 1) if swap and counts[1] else (0,)
+        return fault_in_turns(mover, counts, s[status] >> 1, lags)
 
     def action_name(s, action):
-        return "swap" if action == cells else LETTERS[action % size] + str(action // size + 1)
+        if action == take_over:
+            return "swap"
+        return LETTERS[action % size] + str(action // size + 1)
 
     def svg(s, values, last):
         marks, parts, corners, margin = marks_of(s), [], [], PAD + 24
@@ -280,8 +323,8 @@ def hex(size: int = 6, swap: bool = False) -> Game:
         height = margin + RADIUS * (1.5 * size + 0.5) + PAD
         return draw.document(parts, width, height, values)
 
-    num_actions = cells + swap
-    turned = [list(range(num_actions)), [*range(cells)][::-1] + [cells] * swap]
+    cells_turned = [list(range(cells)), list(reversed(range(cells)))]
+    others = [take_over] if swap else []  # actions that stay as they are
     return Game(
         "hex",
         **named(legal, play, board, irreversible, from_codes),
@@ -291,13 +334,13 @@ def hex(size: int = 6, swap: bool = False) -> Game:
         key=key if small else None,
         finish=finish if small and not swap else None,
         players=2,
-        actions=num_actions,
+        actions=cells + len(others),
         max_legal=cells,
         size=2 * size + 1,
         num_codes=[3] * cells,
         layout=np.arange(cells).reshape(size, size),
-        symmetries=[row[:cells] for row in turned],
-        action_symmetries=turned,
+        symmetries=cells_turned,
+        action_symmetries=[row + others for row in cells_turned],
         start_scheme=(0.5, 1),
         neighbours=neighbours(size, size, HEXAGON),
         settings=SETTINGS if size > 2 else None,

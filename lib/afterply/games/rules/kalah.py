@@ -35,6 +35,7 @@ import itertools
 import numpy as np
 
 from ...checks import whole
+from ...kernel.compile import kernel
 from .. import boards as draw
 from ..boards import CELL, LINE, MARKED, PAD, PAPER, SOFT
 from ..game import Game
@@ -42,10 +43,59 @@ from . import LETTERS, irreversible, named, sum_of
 
 OVER = 2  # bit of the last number of a state
 
-
 # those of Othello, a game as long, with n-tuples of two houses, which hold many seeds each
-SETTINGS = {"alpha": 0.5, "epsilon": [0.2, 0.05], "lambda_": 0.5, "tc": "exp"}
-SETTINGS |= {"choose_start": True, "episodes": 300_000}
+SETTINGS = {
+    "alpha": 0.5,
+    "epsilon": [0.2, 0.05],
+    "lambda_": 0.5,
+    "tc": "exp",
+    "choose_start": True,
+    "episodes": 300_000,
+}
+
+
+@kernel
+def store_of(who, h):
+    """Return the place of a player's store, which follows the player's `h` houses."""
+    return (h + 1) * who + h
+
+
+@kernel
+def sow(s, who, house, h):
+    """Sow the seeds of a house one by one; return the place of the last one."""
+    place = (h + 1) * who + house
+    foreign_store = store_of(1 - who, h)
+    last_place = 2 * h + 1
+    hand = s[place]
+    s[place] = 0
+    while hand > 0:
+        place = 0 if place == last_place else place + 1
+        if place != foreign_store:
+            s[place] += 1
+            hand -= 1
+    return place
+
+
+@kernel
+def is_own_house(place, who, h):
+    """Return whether a place is one of a player's houses."""
+    store = store_of(who, h)
+    return store - h <= place < store
+
+
+@kernel
+def capture(s, place, who, h):
+    """Take the seed of a house, and those of the opposite house, into a player's store."""
+    opposite = 2 * h - place
+    s[store_of(who, h)] += 1 + s[opposite]
+    s[place] = 0
+    s[opposite] = 0
+
+
+@kernel
+def a_side_is_empty(s, h):
+    """Return whether the houses of one player hold no seeds."""
+    return sum_of(s, 0, h) == 0 or sum_of(s, h + 1, h) == 0
 
 
 def kalah(
@@ -58,22 +108,31 @@ def kalah(
     """
     whole("houses", houses, 1)
     whole("seeds", seeds, 1)
-    bits = (2 * houses * seeds).bit_length()
+    total = 2 * houses * seeds
+    bits = total.bit_length()  # of a word of the key for each house
     if (houses + 1) * bits > 63:
         raise ValueError(
             f"houses={houses}, seeds={seeds} do not fit into a key: (houses + 1) * {bits} bits must"
             " be at most 63; take fewer"
         )
     bits = np.uint64(bits)
-    h, places, total = houses, 2 * houses + 2, 2 * houses * seeds
-    MOVER, sees_stores = places, not margin
+    h = houses
+    places = 2 * houses + 2
+    MOVER = places
+    sees_stores = not margin
+    num_seen = h + 1 if sees_stores else h  # places of each player
+
+    # The rules
 
     def start(s, rng):
         s[:] = seeds
-        s[h] = s[places - 1] = s[MOVER] = 0
+        s[h] = 0
+        s[places - 1] = 0
+        s[MOVER] = 0
 
     def legal(s, moves):
-        first, n = (h + 1) * (s[MOVER] & 1), 0
+        first = (h + 1) * (s[MOVER] & 1)
+        n = 0
         for i in range(h):
             moves[n] = i  # without a branch: overwritten by the next one if this house is empty
             n += np.int64(s[first + i] > 0)
@@ -81,72 +140,98 @@ def kalah(
 
     def play(s, action):
         who = s[MOVER] & 1
-        first = (h + 1) * who
-        store, foreign = first + h, (h + 1) * (1 - who) + h
-        at = first + action
-        hand = s[at]
-        s[at] = 0
-        while hand > 0:
-            at = 0 if at == places - 1 else at + 1
-            if at != foreign:
-                s[at] += 1
-                hand -= 1
-        opposite = 2 * h - at
-        if first <= at < store and s[at] == 1 and (empty_capture or s[opposite] > 0):
-            s[store] += 1 + s[opposite]
-            s[at] = s[opposite] = 0
-        over = sum_of(s, 0, h) == 0 or sum_of(s, h + 1, h) == 0
-        s[MOVER] = OVER if over else who if at == store else 1 - who
+        last = sow(s, who, action, h)
+        if is_own_house(last, who, h) and s[last] == 1:  # it was empty
+            if empty_capture or s[2 * h - last] > 0:
+                capture(s, last, who, h)
+        if a_side_is_empty(s, h):
+            s[MOVER] = OVER
+        elif last == store_of(who, h):
+            s[MOVER] = who  # another turn
+        else:
+            s[MOVER] = 1 - who
+
+    def player(s):
+        return s[MOVER] & 1
+
+    def over(s):
+        return s[MOVER] >= OVER
 
     def score(s, r):
-        difference = s[h] - s[places - 1]
-        if s[MOVER] >= OVER:
-            difference += sum_of(s, 0, h) - sum_of(s, h + 1, h)
-        if not margin:
-            sign = np.int64(difference > 0) - np.int64(difference < 0)
-            difference = sign if s[MOVER] >= OVER else 0
-        r[0] = np.float64(difference)
+        lead = s[h] - s[places - 1]
+        if s[MOVER] >= OVER:  # the seeds in the houses are their owner's
+            lead += sum_of(s, 0, h) - sum_of(s, h + 1, h)
+        if margin:
+            r[0] = np.float64(lead)
+        elif s[MOVER] >= OVER:
+            r[0] = np.float64(lead > 0) - np.float64(lead < 0)
+        else:
+            r[0] = 0.0
         r[1] = 0.0 - r[0]
+
+    # What networks and searches see
 
     def board(s, codes):
         for i in range(h):
-            codes[i], codes[h + i] = s[i], s[h + 1 + i]
+            codes[i] = s[i]
+            codes[h + i] = s[h + 1 + i]
         if sees_stores:
-            codes[2 * h], codes[2 * h + 1] = s[h], s[places - 1]
+            codes[2 * h] = s[h]
+            codes[2 * h + 1] = s[places - 1]
 
     def key(s, words):
         for who in range(2):
             word = np.uint64(s[MOVER]) if who == 1 else np.uint64(0)
-            for i in range(h + 1 if sees_stores else h):
+            for i in range(num_seen):
                 word = word << bits | np.uint64(s[(h + 1) * who + i])
             words[who] = word
 
     def heuristic(s):
         return (s[h] - s[places - 1]) / (total + 1.0)
 
+    # Texts, arrays and states from outside
+
     def from_codes(codes, player, stores=(0, 0)):
-        first, second = codes[2 * h :] if sees_stores else (whole("stores", n, 0) for n in stores)
+        if sees_stores:
+            first, second = codes[2 * h :]
+        else:
+            first, second = (whole("stores", seeds, 0) for seeds in stores)
         s = np.array([*codes[:h], first, *codes[h : 2 * h], second, player], np.int32)
-        if s[:places].sum() != total:
-            held = f"houses and stores hold {s[:places].sum()} seeds instead of {total}"
-            raise ValueError(held + ("" if sees_stores else f", the stores {first} and {second}"))
-        if not (s[:h].any() and s[h + 1 : places - 1].any()):
+        held = s[:places].sum()
+        if held != total:
+            message = f"houses and stores hold {held} seeds instead of {total}"
+            if not sees_stores:
+                message += f", the stores {first} and {second}"
+            raise ValueError(message)
+        if not both_sides_have_seeds(s):
             s[MOVER] = OVER
         return s
 
+    def both_sides_have_seeds(s):
+        return s[:h].any() and s[h + 1 : places - 1].any()
+
     def render(s):
-        upper, lower = (" ".join(f"{n:2}" for n in row) for row in (s[2 * h : h : -1], s[:h]))
-        return (
-            f"   {upper}\n{s[2 * h + 1]:2} {' ' * len(upper)} {s[h]:2} "
-            f" {'first' if s[-1] & 1 == 0 else 'second'} to move\n   {lower}"
-        )
+        upper = " ".join(f"{seeds:2}" for seeds in s[2 * h : h : -1])
+        lower = " ".join(f"{seeds:2}" for seeds in s[:h])
+        between = " " * len(upper)
+        mover = "first" if s[MOVER] & 1 == 0 else "second"
+        return f"   {upper}\n{s[2 * h + 1]:2} {between} {s[h]:2}  {mover} to move\n   {lower}"
 
     def fault(s):
-        *places, turn = s.tolist()
-        if sum(places) != total or min(places) < 0:
-            return f"there are {sum(places)} seeds instead of {total}, or somewhere less than none"
-        running = any(places[:h]) and any(places[h + 1 : -1])
-        return None if turn in ((0, 1) if running else (OVER,)) else f"{turn} is no turn here"
+        held = int(s[:places].sum(dtype=np.int64))
+        if held != total or s[:places].min() < 0:
+            return f"there are {held} seeds instead of {total}, or somewhere less than none"
+        turns = (0, 1) if both_sides_have_seeds(s) else (OVER,)
+        if s[MOVER] not in turns:
+            return f"{s[MOVER]} is no turn here"
+        return None
+
+    def action_name(s, action):
+        letter = LETTERS[action]
+        return letter if s[MOVER] & 1 else letter.upper()
+
+    def touch(s, action):
+        return [h * (s[MOVER] & 1) + action]
 
     def svg(s, values, last):
         parts, top, seeds = [], PAD + 18, [*s[:h], *s[h + 1 : 2 * h + 1]]
@@ -172,29 +257,34 @@ def kalah(
         width, height = 2 * PAD + CELL * (h + 2), top + 2.25 * CELL + PAD + 18
         return draw.document(parts, width, height, values)
 
-    first, second = ([2 * h], [2 * h + 1]) if sees_stores else ([], [])
-    ring = [*range(h), *first, *range(h, 2 * h), *second]  # the cells in the order of sowing
-    cells = len(ring)
-    beside = {cell: {ring[k - 1], ring[(k + 1) % cells]} for k, cell in enumerate(ring)}
-    for house in range(2 * h):
-        beside[house].add(2 * h - 1 - house)  # which lies opposite
+    cells = 2 * h + 2 if sees_stores else 2 * h
+    first_store = [2 * h] if sees_stores else []
+    second_store = [2 * h + 1] if sees_stores else []
     return Game(
         "kalah",
-        **named(start, legal, play, score, board, key, irreversible),
-        **named(render, svg, fault, from_codes),
-        player=lambda s: s[MOVER] & 1,
-        over=lambda s: s[MOVER] >= OVER,
+        **named(start, legal, play, player, over, score, board, key, irreversible),
+        **named(render, svg, fault, from_codes, action_name, touch),
         heuristic=None if margin else heuristic,
-        action_name=lambda s, action: LETTERS[action] if s[-1] & 1 else LETTERS[action].upper(),
-        touch=lambda s, action: [h * (s[-1] & 1) + action],
         players=2,
         actions=h,
         size=places + 1,
         num_codes=[total + 1] * cells,
-        layout=[[*second, *reversed(range(h, 2 * h))], [*range(h), *first]],
+        layout=[[*second_store, *reversed(range(h, 2 * h))], [*range(h), *first_store]],
         score_range=(-float(total), float(total)) if margin else (-1.0, 1.0),
         start_scheme=(0.5, 1),
-        neighbours=[sorted(beside[cell]) for cell in range(cells)],
+        neighbours=_neighbours(h, first_store, second_store),
         settings=SETTINGS | {"tuples": list(map(list, itertools.combinations(range(cells), 2)))},
         version=1,
     )
+
+
+def _neighbours(h, first_store, second_store):
+    """Return for each cell those before and behind it in the order of sowing, and the opposite."""
+    ring = [*range(h), *first_store, *range(h, 2 * h), *second_store]
+    neighbours = [set() for _ in ring]
+    for place, cell in enumerate(ring):
+        next_cell = ring[(place + 1) % len(ring)]
+        neighbours[cell] |= {ring[place - 1], next_cell}
+    for house in range(2 * h):
+        neighbours[house].add(2 * h - 1 - house)
+    return [sorted(cells) for cells in neighbours]

@@ -55,6 +55,7 @@ from . import bits_where, count, fault_of_end, length_of_history, lowest, named,
 
 RUNNING, DRAW = 0, 3
 CORE = 5  # numbers of a state without its history
+FROM_HAND = -1  # where a man comes from that is placed
 MOST_PLIES = 1 << 30
 BOARDS = ((9, 16), (6, 8), (3, 8), (3, 6))  # (men of each player, lines)
 ENDS = ("", ", first has won", ", second has won", ", drawn")
@@ -62,6 +63,12 @@ SITUATION = re.compile(
     r"(first|second) to move, (\d+) and (\d+) in hand, (\d+) plies quiet, (\d+) played(|, first has"
     r" won|, second has won|, drawn)"
 )
+
+
+@kernel
+def in_hand(s, who):
+    """Return how many men a player has in the hand."""
+    return s[2] >> 1 + 4 * who & 15
 
 
 @kernel
@@ -94,16 +101,16 @@ def can_step(near, mine, free):
 
 
 @kernel
-def write_moves(tables, moves, n, origin, targets, mine, theirs, takes):
+def write_moves(lines, moves, n, origin, targets, mine, theirs, takes):
     """Append the actions of one man, with every man that a mill may remove; return the new `n`."""
-    lines, rest = tables
+    line_bits, rest = lines
     points = rest.shape[0]
     while targets:
         to = lowest(targets)
         targets &= targets - 1
         action = ((origin + 1) * points + to) * (points + 1)
         if takes and closes(rest, mine, to):
-            victims = removable(lines, theirs)
+            victims = removable(line_bits, theirs)
             while victims:
                 moves[n] = action + lowest(victims) + 1
                 victims &= victims - 1
@@ -114,9 +121,39 @@ def write_moves(tables, moves, n, origin, targets, mine, theirs, takes):
     return n
 
 
+@kernel
+def is_beaten(men, hand, free, near, flying, may_pass):
+    """Return whether a player to move has lost: two men are left, or none can move."""
+    men_left = count(men) + hand
+    if men_left < 3:
+        return True
+    if hand > 0 or may_pass or flying and men_left == 3:
+        return False
+    return not can_step(near, men, free)
+
+
+@kernel
+def is_drawn(s, who, men, limits):
+    """Return whether the ply that a player has just made draws the game; note its position."""
+    repetition, quiet_plies, max_plies = limits
+    if quiet_plies and s[3] >= quiet_plies:
+        return True
+    if max_plies and s[4] >= max_plies:
+        return True
+    if repetition and s.shape[0] > CORE and s[4] >= 2 * men:  # all men are placed
+        return repeated(s, CORE, 1 + min(s[3], s[4] - 2 * men), who, repetition)
+    return False
+
+
 # long walks see two mills at once; a game that goes round in circles is cut off
-SETTINGS = {"tc": "exp", "epsilon": [0.2, 0.05], "choose_start": True, "max_plies": 300}
-SETTINGS |= {"tuples": {"random_walk": 40, "length": 8}, "episodes": 25_000}
+SETTINGS = {
+    "tc": "exp",
+    "epsilon": [0.2, 0.05],
+    "choose_start": True,
+    "max_plies": 300,
+    "tuples": {"random_walk": 40, "length": 8},
+    "episodes": 25_000,
+}
 
 
 def morris(
@@ -136,7 +173,8 @@ def morris(
     not move, "loss" or "pass". The game is drawn when a position occurs for the `repetition`-th
     time, after `quiet_plies` without a man taken, and after `max_plies`; 0: no such rule.
     """
-    lines = lines if lines is not None else 16 if men == 9 else 8
+    if lines is None:
+        lines = 16 if men == 9 else 8
     if (men, lines) not in BOARDS:
         raise ValueError(
             f"there is no board for men={men!r}, lines={lines!r}; (men, lines) is one of"
@@ -144,47 +182,107 @@ def morris(
         )
     one_of("blocked", blocked, ("loss", "pass"))
     history = length_of_history(repetition, quiet_plies, max_plies)
-    flying = men == 9 if flying is None else flying
-    may_pass, wins_at_once = blocked == "pass", men == 3
-    places, drawn, steps = _geometry(men, lines)
+    limits = (repetition, quiet_plies, max_plies)
+    if flying is None:
+        flying = men == 9
+    may_pass = blocked == "pass"
+    if men == 3:
+        places, drawn, steps = _board_of_three(lines)
+    else:
+        places, drawn, steps = _rings(3 if men == 9 else 2)
     points = len(places)
-    beside = [sorted({b for step in steps for b in step if a in step} - {a}) for a in range(points)]
-    line_bits, rest, near = _bitboards(drawn, beside)
-    everything, codes = (1 << points) - 1, points + 1
-    pass_action = codes * points * codes
+    beside = _neighbours(points, steps)
+    tables = _bitboards(drawn, beside)
+    line_bits, _, near = tables
+
+    def has_lost(mine, theirs, hand):
+        """Return whether the player to move is beaten, or faces a line that wins at once."""
+        if men == 3 and any(theirs & line == line for line in line_bits.tolist()):
+            return True
+        free = ((1 << points) - 1) & ~(mine | theirs)
+        return is_beaten(mine, hand, free, near, flying, may_pass)
+
+    pass_action = (points + 1) * points * (points + 1)
+    actions = pass_action + 1 if may_pass else pass_action
+    turns = _symmetries(drawn, beside)
+    first_hand = points  # the cells behind those of the points
+    second_hand = points + 1
+    return Game(
+        "morris",
+        **_rules(men, tables, flying, flying_captures, may_pass, limits),
+        **situation(2, 9),
+        **_texts(men, places, steps, has_lost, limits, history),
+        actions=actions,
+        players=2,
+        max_legal=_max_legal(men, points, len(steps), flying),
+        core=CORE,
+        size=CORE + history,
+        num_codes=[3] * points + [men + 1] * 2,
+        layout=_layout(places),
+        symmetries=[[*turn, first_hand, second_hand] for turn in turns],
+        action_symmetries=[_turn_actions(turn, actions) for turn in turns],
+        compound=points + 1,
+        start_scheme=(0.5, 1),
+        settings=SETTINGS,
+        # beside a hand are the other one and all points
+        neighbours=[*beside, [second_hand, *range(points)], [first_hand, *range(points)]],
+        version=1,
+    )
+
+
+def _rules(men, tables, flying, flying_captures, may_pass, limits) -> dict:
+    """Return the rules by name; `tables` are those of :func:`_bitboards`."""
+    line_bits, rest, near = tables
+    points = len(near)
+    everything = (1 << points) - 1
+    removals = points + 1  # values of `removed` in an action
+    pass_action = removals * points * removals
+    wins_at_once = men == 3
 
     def start(s, rng):
-        s[0] = s[1] = s[3] = s[4] = 0
+        s[0] = 0
+        s[1] = 0
         s[2] = men << 1 | men << 5
+        s[3] = 0
+        s[4] = 0
 
     def legal(s, moves):
         who = s[2] & 1
-        mine, theirs = np.int64(s[who]), np.int64(s[1 - who])
-        hand, free, n = s[2] >> 1 + 4 * who & 15, everything & ~(mine | theirs), 0
-        tables = (line_bits, rest)
-        if hand > 0:
-            return write_moves(tables, moves, 0, -1, free, mine, theirs, not wins_at_once)
-        flies, men_left = flying and count(mine) == 3, mine
+        mine = np.int64(s[who])
+        theirs = np.int64(s[1 - who])
+        free = everything & ~(mine | theirs)
+        lines = (line_bits, rest)
+        if in_hand(s, who) > 0:
+            takes = not wins_at_once
+            return write_moves(lines, moves, 0, FROM_HAND, free, mine, theirs, takes)
+        flies = flying and count(mine) == 3
         takes = not wins_at_once and (flying_captures or not flies)
+        n = 0
+        men_left = mine
         while men_left:
             origin = lowest(men_left)
             men_left &= men_left - 1
             targets = free if flies else free & near[origin]
             others = mine & ~(1 << origin)
-            n = write_moves(tables, moves, n, origin, targets, others, theirs, takes)
+            n = write_moves(lines, moves, n, origin, targets, others, theirs, takes)
         if n == 0:  # only where a pass is forced: else the game is over
-            moves[0], n = pass_action, 1
+            moves[0] = pass_action
+            n = 1
         return n
 
     def play(s, action):
         who = s[2] & 1
-        mine, theirs, won = np.int64(s[who]), np.int64(s[1 - who]), False
+        mine = np.int64(s[who])
+        theirs = np.int64(s[1 - who])
+        won = False
         s[3] += 1
         s[4] += 1
         if action != pass_action:
-            removed, move = action % codes, action // codes
-            origin, to = move // points, move % points
-            if origin == 0:
+            removed = action % removals
+            move = action // removals
+            origin = move // points
+            to = move % points
+            if origin == 0:  # a man from the hand
                 s[2] -= 1 << 1 + 4 * who
             else:
                 mine &= ~(1 << origin - 1)
@@ -193,24 +291,26 @@ def morris(
             if removed > 0:
                 theirs &= ~(1 << removed - 1)
                 s[3] = 0
-            s[who], s[1 - who] = mine, theirs
-        hand, status = s[2] >> 5 - 4 * who & 15, RUNNING
-        num_theirs = count(theirs) + hand
-        goes_on = hand > 0 or may_pass or flying and num_theirs == 3
-        goes_on = goes_on or can_step(near, theirs, everything & ~(mine | theirs))
-        if won or num_theirs < 3 or not goes_on:
+            s[who] = mine
+            s[1 - who] = theirs
+        free = everything & ~(mine | theirs)
+        status = RUNNING
+        if won or is_beaten(theirs, in_hand(s, 1 - who), free, near, flying, may_pass):
             status = 1 + who
-        elif quiet_plies and s[3] >= quiet_plies or max_plies and s[4] >= max_plies:
+        elif is_drawn(s, who, men, limits):
             status = DRAW
-        elif repetition and s.shape[0] > CORE and s[4] >= 2 * men:
-            if repeated(s, CORE, 1 + min(s[3], s[4] - 2 * men), who, repetition):
-                status = DRAW
         s[2] = (s[2] & 0x1FE) | status << 9 | 1 - who
+
+    def irreversible(s):
+        return s[3] == 0 or s[4] <= 2 * men
+
+    # What networks and searches see
 
     def board(s, cells):
         for p in range(points):
             cells[p] = (s[0] >> p & 1) + 2 * (s[1] >> p & 1)
-        cells[points], cells[points + 1] = s[2] >> 1 & 15, s[2] >> 5 & 15
+        cells[points] = in_hand(s, 0)
+        cells[points + 1] = in_hand(s, 1)
 
     def key(s, words):
         """Write one word: the men of both, then hands, player to move and end."""
@@ -220,13 +320,20 @@ def morris(
         words[1] = np.uint64(0)
 
     def heuristic(s):
-        return (count(s[0]) + (s[2] >> 1 & 15) - count(s[1]) - (s[2] >> 5 & 15)) / (men + 1.0)
+        return (count(s[0]) + in_hand(s, 0) - count(s[1]) - in_hand(s, 1)) / (men + 1.0)
 
+    return named(start, legal, play, irreversible, board, key, heuristic)
+
+
+def _texts(men, places, steps, has_lost, limits, history) -> dict:
+    """Return what reads, writes, draws and checks states, by name."""
+    repetition, quiet_plies, max_plies = limits
+    points = len(places)
+    removals = points + 1  # values of `removed` in an action
+    pass_action = removals * points * removals
     width = max(x for x, _ in places) + 1
-    reading = sorted(range(points), key=lambda p: places[p][::-1])
+    reading = sorted(range(points), key=lambda p: places[p][::-1])  # the points row by row
     names = ["abcdefg"[x] + str(width - y) for x, y in places]
-    layout = np.full((width, width), -1)
-    layout[tuple(np.transpose(places)[::-1])] = range(points)
 
     def marks_of(s):
         return [".xo?"[(s[0] >> p & 1) + 2 * (s[1] >> p & 1)] for p in range(points)]
@@ -235,85 +342,104 @@ def morris(
         grid = [[" "] * width for _ in range(width)]
         for (x, y), mark in zip(places, marks_of(s)):
             grid[y][x] = mark
-        situation = (
-            f"{'second' if s[2] & 1 else 'first'} to move, {s[2] >> 1 & 15} and"
-            f" {s[2] >> 5 & 15} in hand, {s[3]} plies quiet, {s[4]} played{ENDS[s[2] >> 9]}"
-        )
-        return "\n".join([*(" ".join(row).rstrip() for row in grid), situation])
+        rows = [" ".join(row).rstrip() for row in grid]
+        mover = "second" if s[2] & 1 else "first"
+        hands = f"{in_hand(s, 0)} and {in_hand(s, 1)} in hand"
+        clocks = f"{s[3]} plies quiet, {s[4]} played"
+        return "\n".join([*rows, f"{mover} to move, {hands}, {clocks}{ENDS[s[2] >> 9]}"])
 
     def position(sides, player, hands, quiet, plies, end):
+        """Return a state by the men of both sides, as bitboards, and its other numbers."""
         s = np.zeros(CORE + history, np.int32)
-        s[:CORE] = *sides, player | hands[0] << 1 | hands[1] << 5 | end << 9, quiet, plies
-        # the position itself; what was before is not known, and no bitboard is 0
-        if plies >= 2 * men and (k := CORE + min(quiet, plies - 2 * men)) + 1 < len(s):
-            s[k], s[k + 1] = sides[player], sides[1 - player]
+        s[0], s[1] = sides
+        s[2] = player | hands[0] << 1 | hands[1] << 5 | end << 9
+        s[3] = quiet
+        s[4] = plies
+        # The history is this position alone. What was before is not known: its bitboards stay 0, as
+        # none of a real position is.
+        if plies >= 2 * men:
+            newest = CORE + min(quiet, plies - 2 * men)
+            if newest + 1 < len(s):
+                s[newest] = sides[player]
+                s[newest + 1] = sides[1 - player]
         return s
 
     def parse(text):
-        board, _, last = text.rpartition("\n")
-        marks, said = board.split(), SITUATION.fullmatch(last)
-        if len(marks) != points or not set(marks) <= set(".xo") or not said:
+        board, _, last_line = text.rpartition("\n")
+        marks = board.split()
+        numbers = SITUATION.fullmatch(last_line)
+        if len(marks) != points or not set(marks) <= set(".xo") or not numbers:
             raise ValueError(
                 f"a position is {points} marks x, o or . and a line such as 'first to move, {men}"
                 f" and {men} in hand, 0 plies quiet, 0 played', not {text!r}"
             )
-        sides = [sum(1 << p for p, m in zip(reading, marks) if m == wanted) for wanted in "xo"]
-        *hands, quiet, plies = map(int, said.groups()[1:5])
-        return position(sides, said[1] == "second", hands, quiet, plies, ENDS.index(said[6]))
+        sides = [0, 0]
+        for point, mark in zip(reading, marks):
+            if mark != ".":
+                sides["xo".index(mark)] |= 1 << point
+        first, second, quiet, plies = map(int, numbers.groups()[1:5])
+        player = int(numbers[1] == "second")
+        return position(sides, player, (first, second), quiet, plies, ENDS.index(numbers[6]))
 
     def fault(s):
         """Say what is wrong: the rules trust the numbers of men and plies to fit their arrays."""
-        first, second, rest, quiet, plies = map(int, s[:CORE])
+        first, second, turn, quiet, plies = map(int, s[:CORE])
+        status = turn >> 9
         if first & second or not 0 <= first | second < 1 << points:
             return "two men stand on one point, or one off the board"
         if not 0 <= quiet <= min(plies, quiet_plies or plies) or plies > (max_plies or MOST_PLIES):
             return f"{quiet} plies of {plies} without a man taken"
-        mover, hands = plies & 1, [max(0, men - (plies + 1 - who) // 2) for who in (0, 1)]
-        if rest & 0x1FF != mover | hands[0] << 1 | hands[1] << 5:
+        mover = plies & 1
+        hands = [max(0, men - (plies + 1) // 2), max(0, men - plies // 2)]
+        if turn & 0x1FF != mover | hands[0] << 1 | hands[1] << 5:
             return f"after {plies} plies it is not so whose turn it is, and what is in the hands"
         for on_board, hand in zip((first, second), hands):
-            if on_board.bit_count() + hand > men:
-                return f"a player has {on_board.bit_count() + hand} men instead of {men}"
+            men_of_player = on_board.bit_count() + hand
+            if men_of_player > men:
+                return f"a player has {men_of_player} men instead of {men}"
         mine, theirs = (second, first) if mover else (first, second)
-        k, status = CORE + min(quiet, plies - 2 * men), rest >> 9
         if history and plies >= 2 * men and status == RUNNING:
-            if s[k : k + 2].tolist() != [mine, theirs]:
+            newest = CORE + min(quiet, plies - 2 * men)
+            if s[newest : newest + 2].tolist() != [mine, theirs]:
                 return f"its history does not end with the position after {quiet} quiet plies"
-        drawn = 0 < quiet == quiet_plies or 0 < plies == max_plies
+        draw_is_due = 0 < quiet == quiet_plies or 0 < plies == max_plies
         winner = 2 - mover if has_lost(mine, theirs, hands[mover]) else 0
-        return fault_of_end(status, winner, drawn, repetition)
-
-    def has_lost(mine, theirs, in_hand):
-        """Whether the player to move has too few men, cannot move, or faces a closed line."""
-        left, free = mine.bit_count() + in_hand, everything & ~(mine | theirs)
-        goes_on = in_hand or may_pass or flying and left == 3 or can_step(near, mine, free)
-        closed = wins_at_once and any(theirs & line == line for line in line_bits.tolist())
-        return left < 3 or closed or not goes_on
+        return fault_of_end(status, winner, draw_is_due, repetition)
 
     def from_codes(codes, player, hands=None, quiet=0, plies=None):
-        sides = [bits_where(codes == man) for man in (1, 2)]
-        # men may have been taken
-        if hands is None and men > 3 and 0 < np.count_nonzero(codes) < 2 * men:
-            raise ValueError("the board does not tell the men in the hands: hands=(first, second)")
-        hands = [men - side.bit_count() for side in sides] if hands is None else [*hands]
+        sides = [bits_where(codes == 1), bits_where(codes == 2)]
+        if hands is None:
+            # Fewer men than at the end of placing: some are in the hands, or have been taken.
+            if men > 3 and 0 < np.count_nonzero(codes) < 2 * men:
+                raise ValueError(
+                    "the board does not tell the men in the hands: hands=(first, second)"
+                )
+            hands = [men - side.bit_count() for side in sides]
+        hands = list(hands)
         if sum(hands) and hands[1] - hands[0] != player:
             raise ValueError(f"with {hands} men in the hands it is not player {player}'s turn")
-        plies = 2 * men - sum(hands) if plies is None else whole("plies", plies, 0, MOST_PLIES)
+        if plies is None:
+            plies = 2 * men - sum(hands)
+        else:
+            plies = whole("plies", plies, 0, MOST_PLIES)
         lost = has_lost(sides[player], sides[1 - player], hands[player])
-        quiet, end = whole("quiet", quiet, 0, plies), 2 - player if lost else RUNNING
+        quiet = whole("quiet", quiet, 0, plies)
+        end = 2 - player if lost else RUNNING
         return position(sides, player, hands, quiet, plies, end)
 
     def touch(s, action):
-        move, removed = divmod(action, codes)
+        if action == pass_action:
+            return []
+        move, removed = divmod(action, removals)
         origin, to = divmod(move, points)
-        passes = action == pass_action
-        return [] if passes else [p for p in (origin - 1, to, removed - 1) if p >= 0]
+        return [p for p in (origin - 1, to, removed - 1) if p >= 0]
 
     def action_name(s, action):
         if action == pass_action:
             return "pass"
-        moved = "-".join(names[p] for p in touch(s, action - action % codes))
-        return f"{moved}x{names[action % codes - 1]}" if action % codes else moved
+        removed = action % removals
+        name = "-".join(names[p] for p in touch(s, action - removed))
+        return f"{name}x{names[removed - 1]}" if removed else name
 
     def svg(s, values, last):
         marks, parts, top = marks_of(s), [], PAD + 22
@@ -328,95 +454,129 @@ def morris(
             drawn = draw.circle(x, y, radius, fill, edge, stroke_width=2)
             drawn += draw.circle(x, y, 22, PAPER, "none", fill_opacity=0)  # takes clicks
             parts.append(draw.place(point, drawn, draw.label(x, y + 5, value, 12, fill)))
-            if last is not None and touch(s, last - last % codes)[-1:] == [point]:
+            if last is not None and touch(s, last - last % removals)[-1:] == [point]:
                 parts.append(draw.circle(x, y, 20, "none", MARKED, stroke_width=5))
             parts.append(draw.text_at(x + 25, y + 24, names[point], 10, SOFT))
         title, side = f"in hand: {s[2] >> 1 & 15} black, {s[2] >> 5 & 15} white", CELL * width
         return draw.document(parts, 2 * PAD + side, top + side + PAD, values, title)
 
-    turns = _symmetries(drawn, beside)
-    return Game(
-        "morris",
-        **named(start, legal, play, board, key, heuristic),
-        irreversible=lambda s: s[3] == 0 or s[4] <= 2 * men,
-        **situation(2, 9),
-        **named(render, parse, fault, touch, action_name, svg, from_codes),
-        actions=pass_action + may_pass,
-        players=2,
-        max_legal=_max_legal(men, points, len(steps), flying),
-        core=CORE,
-        size=CORE + history,
-        num_codes=[3] * points + [men + 1] * 2,
-        layout=layout,
-        symmetries=[[*turn, points, points + 1] for turn in turns],
-        action_symmetries=[_turn_actions(turn, pass_action + may_pass) for turn in turns],
-        compound=points + 1,
-        start_scheme=(0.5, 1),
-        settings=SETTINGS,
-        # beside a hand are the other one and all points
-        neighbours=[*beside, [points + 1, *range(points)], [points, *range(points)]],
-        version=1,
-    )
+    return named(render, parse, fault, touch, action_name, svg, from_codes)
 
 
 def _max_legal(men, points, num_steps, flying) -> int:
     # Every (from, to) comes with at most as many removals as the opponent has men. Placing has at
     # most (points - others) targets; stepping uses each step in one direction at most; a flying
     # player has three men and (points - 3 - others) targets for each.
-    return max(
-        max(1, others) * max(points - others, num_steps, 3 * (points - 3 - others) * flying)
-        for others in range(men + 1)
-    )
+    most = 0
+    for others in range(men + 1):
+        placements = points - others
+        flights = 3 * (points - 3 - others) if flying else 0
+        most = max(most, max(1, others) * max(placements, num_steps, flights))
+    return most
 
 
-def _geometry(men, lines):
-    """Return a place (x, y) for each point, the lines, and the steps."""
-    if men == 3:
-        places = [(x, y) for y in range(3) for x in range(3)]
-        drawn = [[3 * r + c for c in range(3)] for r in range(3)]
-        drawn += [[3 * r + c for r in range(3)] for c in range(3)]
-        drawn += [[0, 4, 8], [2, 4, 6]] if lines == 8 else []
-        spokes = []
-    else:  # concentric squares, joined at the middles of their sides
-        rings = range(3 if men == 9 else 2)
-        circle = [(-1, -1), (0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0)]
-        num, sides = len(rings), [(ring, side) for ring in rings for side in range(4)]
-        places = [(num + (num - k) * x, num + (num - k) * y) for k in rings for x, y in circle]
-        drawn = [[8 * ring + (2 * side + i) % 8 for i in range(3)] for ring, side in sides]
-        spokes = [[8 * ring + i for ring in rings] for i in (1, 3, 5, 7)]
-    steps = [pair for line in drawn + spokes for pair in zip(line, line[1:])]
-    return places, drawn + (spokes if men == 9 else []), steps
+# Boards
+
+
+def _board_of_three(num_lines):
+    """Return a place (x, y) for each point, the lines, and the steps of the board of three men."""
+    points = np.arange(9).reshape(3, 3)
+    places = [(point % 3, point // 3) for point in range(9)]
+    lines = [*points.tolist(), *points.T.tolist()]
+    if num_lines == 8:
+        lines += [[0, 4, 8], [2, 4, 6]]
+    return places, lines, _steps_along(lines)
+
+
+def _rings(num_rings):
+    """Return the same for concentric squares, joined at the middles of their sides.
+
+    Only three squares are so many that those joints are lines, too.
+    """
+    circle = [(-1, -1), (0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0)]
+    places = []
+    lines = []
+    for ring in range(num_rings):
+        first = 8 * ring  # the point above on the left
+        radius = num_rings - ring
+        places += [(num_rings + radius * x, num_rings + radius * y) for x, y in circle]
+        for corner in (0, 2, 4, 6):
+            next_corner = (corner + 2) % 8
+            lines.append([first + corner, first + corner + 1, first + next_corner])
+    joints = []
+    for middle in (1, 3, 5, 7):
+        joints.append([8 * ring + middle for ring in range(num_rings)])
+    steps = _steps_along(lines + joints)
+    if num_rings == 3:
+        lines += joints
+    return places, lines, steps
+
+
+def _layout(places) -> np.ndarray:
+    """Return the point at each place [y, x] of the board, -1 = none."""
+    width = max(x for x, _ in places) + 1
+    layout = np.full((width, width), -1)
+    for point, (x, y) in enumerate(places):
+        layout[y, x] = point
+    return layout
+
+
+def _steps_along(lines) -> list:
+    """Return the pairs of points that follow one another in a line."""
+    steps = []
+    for line in lines:
+        steps += zip(line, line[1:])
+    return steps
+
+
+def _neighbours(points, steps) -> list:
+    """Return for each point those one step away."""
+    beside = [[] for _ in range(points)]
+    for a, b in steps:
+        beside[a].append(b)
+        beside[b].append(a)
+    return [sorted(others) for others in beside]
 
 
 def _symmetries(drawn, beside) -> list:
     """Return all permutations of the points that keep lines and steps, the identity first."""
-    points, wanted, found = len(beside), {frozenset(line) for line in drawn}, []
+    lines = {frozenset(line) for line in drawn}
+    symmetries = []
+
+    def keeps_lines(image):
+        return {frozenset(image[p] for p in line) for line in drawn} == lines
+
+    def keeps_steps(image, p):
+        """Say whether the next point can go to `p`, by the steps to the points before it."""
+        point = len(image)
+        return all((q in beside[point]) == (image[q] in beside[p]) for q in range(point))
 
     def extend(image):
-        at = len(image)
-        if at == points:
-            if {frozenset(image[p] for p in line) for line in drawn} == wanted:
-                found.append(image)
+        """Add the symmetries that take the first points to those of an image."""
+        if len(image) == len(beside):
+            if keeps_lines(image):
+                symmetries.append(image)
             return
-        near = [image[q] for q in beside[at] if q < at]
-        for p in beside[near[0]] if near else range(points):  # steps are kept
-            same = ((image[q] in beside[p]) == (q in beside[at]) for q in range(at))
-            if p not in image and all(same):
+        for p in range(len(beside)):
+            if p not in image and keeps_steps(image, p):
                 extend([*image, p])
 
     extend([])
-    return sorted(found)
+    return sorted(symmetries)
 
 
 def _turn_actions(turn, actions) -> list:
     """Return where a symmetry, in the sense of ``Game(symmetries=...)``, takes every action."""
     points = len(turn)
-    goes = np.full(points + 1, -1)  # the last one, also found by the index -1, is "no point"
-    goes[turn] = np.arange(points)
-    move, removed = np.divmod(np.arange((points + 1) * points * (points + 1)), points + 1)
+    goes_to = np.full(points + 1, -1)  # the last one, also found by the index -1, is "no point"
+    goes_to[turn] = np.arange(points)
+    pass_action = (points + 1) * points * (points + 1)
+    move, removed = np.divmod(np.arange(pass_action), points + 1)
     origin, to = np.divmod(move, points)
-    turned = ((goes[origin - 1] + 1) * points + goes[to]) * (points + 1) + goes[removed - 1] + 1
-    return [*turned.tolist(), *range(len(turned), actions)]
+    new_origin = goes_to[origin - 1] + 1
+    new_removed = goes_to[removed - 1] + 1
+    turned = (new_origin * points + goes_to[to]) * (points + 1) + new_removed
+    return [*turned.tolist(), *range(pass_action, actions)]
 
 
 def _bitboards(drawn, beside):
@@ -425,7 +585,14 @@ def _bitboards(drawn, beside):
     most = max(sum(p in line for line in drawn) for p in range(points))
     rest = np.full((points, most), -1, np.int64)  # -1, all bits, is in no bitboard
     for p in range(points):
-        found = [sum(1 << q for q in line if q != p) for line in drawn if p in line]
-        rest[p, : len(found)] = found
-    lines = np.array([sum(1 << p for p in line) for line in drawn], np.int64)
-    return lines, rest, np.array([sum(1 << b for b in near) for near in beside], np.int64)
+        lines_of_point = [line for line in drawn if p in line]
+        for k, line in enumerate(lines_of_point):
+            rest[p, k] = _bits(line) & ~(1 << p)
+    lines = np.array([_bits(line) for line in drawn], np.int64)
+    near = np.array([_bits(others) for others in beside], np.int64)
+    return lines, rest, near
+
+
+def _bits(points) -> int:
+    """Return the bitboard of some points."""
+    return sum(1 << p for p in points)

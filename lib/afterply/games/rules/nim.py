@@ -37,29 +37,42 @@ STONE = "#d9d9d9"
 
 # as in [konen2021] App. A.6.6 and A.6.7, one n-tuple of all heaps: seconds
 SETTINGS = {"alpha": 0.5, "lambda_": 0.5, "tc": "id", "episodes": 20_000}
-SETTINGS3P = {"alpha": 0.2, "epsilon": 0.15, "lambda_": 0.5, "horizon_cut": 0.01, "tc": "id"}
-SETTINGS3P |= {"choose_start": True, "learn_from_random": False, "trace": "RESET"}
-SETTINGS3P |= {"episodes": 300_000}
+SETTINGS3P = {
+    "alpha": 0.2,
+    "epsilon": 0.15,
+    "lambda_": 0.5,
+    "horizon_cut": 0.01,
+    "tc": "id",
+    "choose_start": True,
+    "learn_from_random": False,
+    "trace": "RESET",
+    "episodes": 300_000,
+}
 
 
 def nim(heaps: int = 3, stones: int = 5, take: int | None = None, misere: bool = False) -> Game:
     """Make two-player Nim; a move takes at most `take` stones (default: a whole heap)."""
-    return _game("nim", heaps, stones, take, (1.0, -1.0) if misere else (-1.0, 1.0))
+    rewards = (1.0, -1.0) if misere else (-1.0, 1.0)
+    return _game("nim", heaps, stones, take, rewards)
 
 
 def nim3p(
     heaps: int = 3, stones: int = 5, take: int | None = None, extra_rule: bool = True
 ) -> Game:
     """Make three-player Nim; with the `extra_rule`, the player before the last taker gets 0.2."""
-    return _game("nim3p", heaps, stones, take, (1.0, 0.2 if extra_rule else 0.0, 0.0))
+    second = 0.2 if extra_rule else 0.0
+    return _game("nim3p", heaps, stones, take, (1.0, second, 0.0))
 
 
 def _game(name, heaps, stones, take, rewards):
-    """Make either game; `rewards` are from the player on who comes after the last taker."""
+    """Make either game; the first of the `rewards` is of the player after the last taker."""
     whole("heaps", heaps, 1)
     whole("stones", stones, 1)
     take = stones if take is None else min(whole("take", take, 1), stones)
-    players, rewards = len(rewards), np.array(rewards)
+    players = len(rewards)
+    rewards = np.array(rewards)
+
+    # The rules
 
     def start(s, rng):
         s[:] = stones
@@ -77,10 +90,21 @@ def _game(name, heaps, stones, take, rewards):
         s[action // take] -= action % take + 1
         s[heaps] = (s[heaps] + 1) % players
 
+    def player(s):
+        return s[heaps]
+
+    def over(s):
+        return sum_of(s, 0, heaps) == 0
+
     def score(s, r):
         left = sum_of(s, 0, heaps)
         for k in range(players):
             r[(s[heaps] + k) % players] = rewards[k] if left == 0 else 0.0
+
+    def board(s, codes):
+        copy_into(codes, s, heaps)
+
+    # Texts, arrays and states from outside
 
     def fault(s):
         if 0 <= s[heaps] < players:
@@ -91,10 +115,12 @@ def _game(name, heaps, stones, take, rewards):
         return " ".join(map(str, s[:heaps])) + f" : {s[heaps]}"
 
     def parse(text):
-        left, _, right = text.partition(":")
-        numbers = [int(n) if n.isdigit() else -1 for n in (*left.split(), right.strip())]
-        most = [stones] * heaps + [players - 1]
-        if len(numbers) != len(most) or not all(0 <= n <= m for n, m in zip(numbers, most)):
+        before_colon, _, mover = text.partition(":")
+        words = [*before_colon.split(), mover.strip()]
+        numbers = [int(word) if word.isdigit() else -1 for word in words]
+        limits = [stones] * heaps + [players - 1]
+        in_limits = [0 <= number <= limit for number, limit in zip(numbers, limits)]
+        if len(numbers) != len(limits) or not all(in_limits):
             raise ValueError(
                 f"a position is {heaps} heaps of at most {stones} stones, a colon and the player to"
                 f" move, 0 to {players - 1}, such as '3 0 5 : 1', not {text!r}"
@@ -121,13 +147,11 @@ def _game(name, heaps, stones, take, rewards):
         width, height = left + CELL * stones + PAD, top + CELL * heaps + PAD
         return draw.document(parts, width, height, values, title)
 
+    lowest = -1.0 if players == 2 else 0.0  # reward
     return Game(
         name,
-        **named(start, legal, play, score, irreversible),
+        **named(start, legal, play, player, over, score, board, irreversible),
         **named(render, parse, svg, fault),
-        board=lambda s, codes: copy_into(codes, s, heaps),
-        player=lambda s: s[heaps],
-        over=lambda s: sum_of(s, 0, heaps) == 0,
         action_name=lambda s, action: f"{action % take + 1} from heap {action // take + 1}",
         touch=lambda s, action: [heaps + action],
         players=players,
@@ -135,7 +159,7 @@ def _game(name, heaps, stones, take, rewards):
         size=heaps + 1,
         num_codes=[stones + 1] * heaps,
         from_codes=lambda codes, player: np.array([*codes, player], np.int32),
-        score_range=(-1.0 if players == 2 else 0.0, 1.0),
+        score_range=(lowest, 1.0),
         start_scheme=(0.5, 1),
         settings=SETTINGS if players == 2 else SETTINGS3P,
         progress=None if players == 2 else ("mcts:100", 1, " points"),

@@ -54,12 +54,17 @@ NONE, ONE = np.uint64(0), np.uint64(1)
 def runs(stones, through, step):
     """Return the cells of `through` that runs of up to six reach from `stones`, up and down."""
     twice = step + step
-    up, down = through & stones << step, through & stones >> step
-    up, down = up | through & up << step, down | through & down >> step
     pairs_up = through & through << step
     pairs_down = pairs_up >> step
-    up, down = up | pairs_up & up << twice, down | pairs_down & down >> twice
-    return up | pairs_up & up << twice, down | pairs_down & down >> twice
+    up = through & stones << step
+    up |= through & up << step
+    up |= pairs_up & up << twice
+    up |= pairs_up & up << twice
+    down = through & stones >> step
+    down |= through & down >> step
+    down |= pairs_down & down >> twice
+    down |= pairs_down & down >> twice
+    return up, down
 
 
 @kernel
@@ -73,7 +78,9 @@ def moves_in_line(mine, through, step):
 def flips_in_line(stone, mine, through, step):
     """Return the runs of `through` between `stone` and one of mine, in one line of the board."""
     up, down = runs(stone, through, step)
-    return (up if mine & up << step else NONE) | (down if mine & down >> step else NONE)
+    flips_up = up if mine & up << step else NONE
+    flips_down = down if mine & down >> step else NONE
+    return flips_up | flips_down
 
 
 @kernel
@@ -117,27 +124,41 @@ def set_position(s, black, white, mover, sizes):
 
 
 # as in [konen2021] App. A.6.5: random starts and traces, since the outcome is known late
-SETTINGS = {"alpha": 0.2, "epsilon": 0.2, "lambda_": 0.5, "horizon_cut": 0.01, "tc": "exp"}
-SETTINGS |= {"choose_start": True, "learn_from_random": False, "episodes": 250_000}
+SETTINGS = {
+    "alpha": 0.2,
+    "epsilon": 0.2,
+    "lambda_": 0.5,
+    "horizon_cut": 0.01,
+    "tc": "exp",
+    "choose_start": True,
+    "learn_from_random": False,
+    "episodes": 250_000,
+}
 
 
 def othello(*, side: int = SIDE) -> Game:
     """Make the game on a square board of 4, 6 or 8 rows."""
     if side not in SIDES:
         raise ValueError(f"Othello: side must be 4, 6 or 8 (cells are 64 bits), not {side!r}")
-    cells, centre = side * side, (side // 2 - 1) * (side + 1)  # the latter is d4, upper left
+    cells = side * side
+    centre = (side // 2 - 1) * (side + 1)  # d4, the upper left one of the four
     black_start = np.uint64(1 << centre + 1 | 1 << centre + side)
     white_start = np.uint64(1 << centre | 1 << centre + side + 1)
     always = black_start | white_start
     # only stones in the inner columns can lie between two others in a line that is not a column
-    inner_columns = sum(1 << side * r + c for r in range(side) for c in range(1, side - 1))
-    sizes = (np.uint64(side), np.uint64(inner_columns), np.uint64(2**cells - 1))
+    grid = np.arange(cells).reshape(side, side)
+    inner_columns = sum(1 << cell for cell in grid[:, 1:-1].ravel().tolist())
+    everything = np.uint64(2**cells - 1)
+    sizes = (np.uint64(side), np.uint64(inner_columns), everything)
+
+    # The rules
 
     def start(s, rng):
         set_position(s, black_start, white_start, 0, sizes)
 
     def legal(s, moves):
-        mask, n = bitboard(s, 5), 0
+        mask = bitboard(s, 5)
+        n = 0
         while mask != NONE:
             lower = mask - ONE
             moves[n] = count(~mask & lower)  # zeros below the lowest one
@@ -146,12 +167,23 @@ def othello(*, side: int = SIDE) -> Game:
         return n
 
     def play(s, action):
-        who, stone = np.int64(s[4]), ONE << np.uint64(action)
-        black, white = bitboard(s, 0), bitboard(s, 2)
-        turned = flipped(stone, white, black, sizes) if who else flipped(stone, black, white, sizes)
-        black, white = black ^ turned, white ^ turned
-        black, white = (black, white | stone) if who else (black | stone, white)
-        set_position(s, black, white, 1 - who, sizes)
+        who = np.int64(s[4])
+        stone = ONE << np.uint64(action)
+        black = bitboard(s, 0)
+        white = bitboard(s, 2)
+        if who:
+            turned = flipped(stone, white, black, sizes)
+            white |= stone
+        else:
+            turned = flipped(stone, black, white, sizes)
+            black |= stone
+        set_position(s, black ^ turned, white ^ turned, 1 - who, sizes)
+
+    def player(s):
+        return s[4]
+
+    def over(s):
+        return s[5] | s[6] == 0
 
     def score(s, r):
         r[0] = 0.0
@@ -160,9 +192,12 @@ def othello(*, side: int = SIDE) -> Game:
             r[0] = np.float64(lead > 0) - np.float64(lead < 0)
         r[1] = 0.0 - r[0]
 
+    # What networks and searches see
+
     def board(s, codes):
-        black, white, mask = bitboard(s, 0), bitboard(s, 2), bitboard(s, 5)
-        low, high = white | mask, ~(black | white)  # low and high bit of the codes
+        white = bitboard(s, 2)
+        low = white | bitboard(s, 5)  # low and high bit of the codes
+        high = ~(bitboard(s, 0) | white)
         for c in range(cells):
             codes[c] = (
                 np.int32(low >> np.uint64(c) & ONE) | np.int32(high >> np.uint64(c) & ONE) << 1
@@ -173,9 +208,16 @@ def othello(*, side: int = SIDE) -> Game:
         words[0] = (black | bitboard(s, 2)) ^ np.uint64(s[4]) << np.uint64(centre)
         words[1] = black
 
+    # Texts, arrays and states from outside
+
     def marks_of(s, empty="."):
-        black, white = int(bitboard(s, 0)), int(bitboard(s, 2))
-        return ["x" if black >> c & 1 else "o" if white >> c & 1 else empty for c in range(cells)]
+        marks = [empty] * cells
+        for mark, word in (("x", 0), ("o", 2)):
+            stones = int(bitboard(s, word))
+            for c in range(cells):
+                if stones >> c & 1:
+                    marks[c] = mark
+        return marks
 
     def render(s):
         turn = f"{'xo'[s[4]]} to move" if s[5] | s[6] else "over"
@@ -183,17 +225,20 @@ def othello(*, side: int = SIDE) -> Game:
 
     def from_codes(codes, player):
         s = np.zeros(7, np.int32)
-        black, white = (np.uint64(rules.bits_where(codes == stone)) for stone in (0, 1))
+        black = np.uint64(rules.bits_where(codes == 0))
+        white = np.uint64(rules.bits_where(codes == 1))
         set_position(s, black, white, player, sizes)
         return s
 
     def parse(text):
         marks, turn = rules.read_marks(text, cells, ("x to move", "o to move", "over"))
         s = from_codes(np.array([*map("xo.".index, marks)]), int(turn == "o to move"))
-        if wrong := fault(s):
+        wrong = fault(s)
+        if wrong:
             raise ValueError(f"{wrong}, unlike in {text!r}")
-        if (have := render(s).rsplit("\n", 1)[1]) != turn:
-            raise ValueError(f"the position says {turn!r}, but by its stones it is {have!r}")
+        right_turn = render(s).rsplit("\n", 1)[1]
+        if turn != right_turn:
+            raise ValueError(f"the position says {turn!r}, but by its stones it is {right_turn!r}")
         return s
 
     def action_name(s, action):
@@ -204,24 +249,29 @@ def othello(*, side: int = SIDE) -> Game:
         return grid_svg(marks, side, values, last, labels=labels, stones=COLOURS)
 
     def fault(s):
-        black, white, right = np.uint64(bitboard(s, 0)), np.uint64(bitboard(s, 2)), s.copy()
-        if black & white or (black | white) & ~sizes[2]:
+        black = np.uint64(bitboard(s, 0))
+        white = np.uint64(bitboard(s, 2))
+        if black & white or (black | white) & ~everything:
             return "a cell holds two stones, or there is one off the board"
         if always & ~(black | white):
             names = ", ".join(action_name(None, c) for c in range(cells) if int(always) >> c & 1)
             return f"the cells {names} always hold stones"
-        set_position(right, black, white, int(s[4] & 1), sizes)
-        same = (right == s).all()
-        return None if same else "its last three numbers do not follow from its stones"
+        by_its_stones = s.copy()
+        set_position(by_its_stones, black, white, int(s[4] & 1), sizes)
+        if (by_its_stones != s).any():
+            return "its last three numbers do not follow from its stones"
+        return None
 
-    grid = np.arange(cells).reshape(side, side)
-    symmetries = [np.rot90(g, k).ravel().tolist() for g in (grid, grid.T) for k in range(4)]
+    symmetries = []
+    for board_image in (grid, grid.T):
+        symmetries += [np.rot90(board_image, k).ravel().tolist() for k in range(4)]
+    settings = SETTINGS
+    if side == SIDE:
+        settings = SETTINGS | {"tuples": "othello-50x6"}
     return Game(
         "othello",
-        **named(start, legal, play, score, board, key, irreversible),
+        **named(start, legal, play, player, over, score, board, key, irreversible),
         **named(render, parse, action_name, svg, fault, from_codes),
-        player=lambda s: s[4],
-        over=lambda s: s[5] | s[6] == 0,
         players=2,
         actions=cells,
         # A move needs an opponent's stone beside it with an own stone behind, in some line. An
@@ -236,6 +286,6 @@ def othello(*, side: int = SIDE) -> Game:
         action_symmetries=np.argsort(symmetries, axis=1).tolist(),
         start_scheme=(0.3, 4),
         neighbours=rules.neighbours(side, side, rules.AROUND),
-        settings=SETTINGS | ({"tuples": "othello-50x6"} if side == SIDE else {}),
+        settings=settings,
         version=1,
     )

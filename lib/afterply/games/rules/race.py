@@ -33,10 +33,12 @@ from ..boards import CELL, COLOURS, PAD, PAPER, SOFT
 from ..game import Game
 from . import named, pay_best
 
-RING, SIDES = 20, 6  # cells of the ring, sides of the die
-HOME = RING + 1
-PLACES = [*((0, c) for c in range(5)), *((r, 5) for r in range(5))]
-PLACES += [(5 - r, 5 - c) for r, c in PLACES]  # row and column of each cell
+RING = 20  # cells of the ring
+SIDES = 6  # sides of the die
+YARD, HOME = 0, RING + 1
+# row and column of each cell of the ring: the upper and the right side, then the two others
+PLACES = [(0, column) for column in range(5)] + [(row, 5) for row in range(5)]
+PLACES += [(5 - row, 5 - column) for row, column in PLACES]
 NAMES = tuple(COLOURS)
 # pairs of tokens say more here than more of them at once: what is rare is learned slowly
 SETTINGS = {"alpha": 0.5, "epsilon": 0.1, "tc": "exp", "episodes": 200_000}
@@ -45,54 +47,78 @@ SETTINGS = {"alpha": 0.5, "epsilon": 0.1, "tc": "exp", "episodes": 200_000}
 def race(players: int = 2) -> Game:
     """Make the race for two to four players."""
     whole("players", players, 2, len(NAMES))
-    tokens, turn, thrown = 2 * players, 2 * players, 2 * players + 1
+    tokens = 2 * players
+    turn = tokens  # places in the state
+    thrown = tokens + 1
     first = np.array([RING * p // players for p in range(players)])  # cells where players begin
 
-    def chance(s, rng):
-        s[thrown] = 1 + random_int(rng, SIDES)
+    # The rules
 
     def start(s, rng):
         s[:] = 0
         s[thrown] = 1 + random_int(rng, SIDES)
 
     def legal(s, moves):
-        front, rear = s[2 * s[turn]], s[2 * s[turn] + 1]
+        front = s[2 * s[turn]]
+        rear = s[2 * s[turn] + 1]
         moves[0] = 1 if front == HOME else 0
         moves[1] = 1
         return 1 if front == HOME or front == rear else 2
 
     def play(s, action):
-        who, throw = s[turn], s[thrown]
+        who = s[turn]
+        throw = s[thrown]
         gone = min(s[2 * who + action] + throw, HOME)
-        s[2 * who + action], s[thrown] = gone, 0
+        s[2 * who + action] = gone
+        s[thrown] = 0
         for p in range(players):
             for k in range(2 * p, 2 * p + 2):
-                here = (first[p] + s[k] - first[who] - gone) % RING == 0
-                if p != who and here and 0 < s[k] < HOME and gone < HOME:
-                    s[k] = 0
-            if s[2 * p] < s[2 * p + 1]:
+                same_cell = (first[p] + s[k] - first[who] - gone) % RING == 0
+                if p != who and same_cell and YARD < s[k] < HOME and gone < HOME:
+                    s[k] = YARD
+            if s[2 * p] < s[2 * p + 1]:  # the front token stands first
                 s[2 * p], s[2 * p + 1] = s[2 * p + 1], s[2 * p]
         if s[2 * who + 1] < HOME and throw < SIDES:
             s[turn] = (who + 1) % players
 
+    def chance(s, rng):
+        s[thrown] = 1 + random_int(rng, SIDES)
+
+    def player(s):
+        return s[turn]
+
+    def over(s):
+        return s[2 * s[turn] + 1] == HOME
+
     def score(s, r):
         for p in range(players):
             r[p] = np.float64(s[2 * p + 1] == HOME)
-        if s[2 * s[turn] + 1] == HOME:
+        if s[2 * s[turn] + 1] == HOME:  # who has won is still to move
             pay_best(r, players)
+
+    # What networks and searches see
 
     def board(s, codes):
         for i in range(tokens):
             codes[i] = s[i]
         codes[tokens] = s[thrown]
 
+    def outcomes(s):
+        return SIDES
+
     def outcome(s, k):
         s[thrown] = 1 + k
         return 1.0 / SIDES
 
+    # Texts, arrays and states from outside
+
     def cell_of(p, gone):
-        """Return the number of a cell as it is drawn, or what else is there."""
-        return {0: "yard", HOME: "home"}.get(int(gone), 1 + (first[p] + int(gone) - 1) % RING)
+        """Return where a player's token is: "yard", "home", or the number of its cell."""
+        if gone == YARD:
+            return "yard"
+        if gone == HOME:
+            return "home"
+        return 1 + (first[p] + int(gone) - 1) % RING
 
     def fault(s):
         pairs = s[:tokens].reshape(players, 2).tolist()
@@ -100,19 +126,24 @@ def race(players: int = 2) -> Game:
             return f"player {s[turn]} is to move, and players are 0 to {players - 1}"
         if any(not HOME >= front >= rear >= 0 for front, rear in pairs):
             return f"a token is nowhere, or the front one is behind: {pairs}"
-        cells = [{*map(cell_of, (p, p), pair)} - {"yard", "home"} for p, pair in enumerate(pairs)]
-        if sum(map(len, cells)) > len(set().union(*cells)):
-            return "tokens of two players are on one cell"
-        won = [p for p, (_, rear) in enumerate(pairs) if rear == HOME]
-        return f"after the end players {won} have won" if won not in ([], [s[turn]]) else None
+        owners = {}  # who has a token on a cell of the ring
+        for p, pair in enumerate(pairs):
+            for gone in pair:
+                if YARD < gone < HOME and owners.setdefault(cell_of(p, gone), p) != p:
+                    return "tokens of two players are on one cell"
+        winners = [p for p, (_, rear) in enumerate(pairs) if rear == HOME]
+        if winners and winners != [s[turn]]:
+            return f"after the end players {winners} have won"
+        return None
 
-    def told(s):
+    def throw_in_words(s):
         return f"{NAMES[s[turn]]} has thrown {s[thrown]}"
 
     def render(s):
-        rows = enumerate(s[:tokens].reshape(players, 2))
-        lines = [f"{NAMES[p]:7}{cell_of(p, a)} {cell_of(p, b)}" for p, (a, b) in rows]
-        return "\n".join([*lines, told(s)])
+        lines = []
+        for p, (front, rear) in enumerate(s[:tokens].reshape(players, 2)):
+            lines.append(f"{NAMES[p]:7}{cell_of(p, front)} {cell_of(p, rear)}")
+        return "\n".join([*lines, throw_in_words(s)])
 
     def action_name(s, action):
         return f"from {cell_of(s[turn], s[2 * s[turn] + action])}"
@@ -140,22 +171,23 @@ def race(players: int = 2) -> Game:
                 value = draw.label(x + 42, y + 4, values.get(place), 9, PAPER)
                 parts.append(draw.place(place, draw.stone(x + 16, y, 10, colour), value))
         size = 2 * PAD + 6 * CELL, 2 * PAD + 22 + 6 * CELL
-        return draw.document(parts, *size, values, told(s) + note)
+        return draw.document(parts, *size, values, throw_in_words(s) + note)
 
+    pairs_of_tokens = []
+    for token in range(tokens):
+        pairs_of_tokens += [[token, other] for other in range(token)]
+    lowest = -1.0 if players == 2 else 0.0  # reward
     return Game(
         "race",
-        **named(start, legal, play, score, board, outcome, chance),
+        **named(start, legal, play, player, over, score, board, outcomes, outcome, chance),
         **named(render, action_name, svg, fault),
-        player=lambda s: s[turn],
-        over=lambda s: s[2 * s[turn] + 1] == HOME,
-        outcomes=lambda s: SIDES,
         touch=lambda s, action: [2 * s[turn] + action],
         players=players,
         actions=2,
         size=tokens + 2,
         num_codes=[HOME + 1] * tokens + [SIDES + 1],
         from_codes=lambda codes, player: np.array([*codes[:-1], player, codes[-1]], np.int32),
-        score_range=(-1.0 if players == 2 else 0.0, 1.0),
-        settings=SETTINGS | {"tuples": [[a, b] for a in range(tokens) for b in range(a)]},
+        score_range=(lowest, 1.0),
+        settings=SETTINGS | {"tuples": pairs_of_tokens},
         version=1,
     )

@@ -46,11 +46,14 @@ BOTH = -1
 @kernel
 def line_through(s, cell, rows, columns, k):
     """Return whether a line of at least `k` equal stones runs through the stone on `cell`."""
-    row, column, stone = cell // columns, cell % columns, s[cell]
+    row = cell // columns
+    column = cell % columns
+    stone = s[cell]
     for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
         length = 1
         for sign in (1, -1):
-            r, c = row + sign * down, column + sign * right
+            r = row + sign * down
+            c = column + sign * right
             while 0 <= r < rows and 0 <= c < columns and s[r * columns + c] == stone:
                 length += 1
                 r += sign * down
@@ -72,20 +75,28 @@ def bits_of(s, code, rows, columns):
 @kernel
 def standing(s, rows, columns, k, players):
     """Return the status that follows from the stones, BOTH if several players have a line."""
-    status, empty = 0, False
+    status = 0
+    is_full = True
     for cell in range(rows * columns):
         if s[cell] == 1:
-            empty = True
+            is_full = False
         elif line_through(s, cell, rows, columns, k):
-            winner = s[cell] if s[cell] > 2 else 2 - s[cell] // 2
+            winner = s[cell] if s[cell] > 2 else 2 - s[cell] // 2  # by the code of the stone
             status = winner if status in (0, winner) else BOTH
-    return status if status != 0 or empty else players + 1
+    if status == 0 and is_full:
+        return players + 1
+    return status
 
 
 # as in [konen2021] App. A.6.2, one n-tuple of all cells: plays perfectly after a second
 SETTINGS = {"alpha": [1.0, 0.5], "epsilon": [0.1, 0.0], "episodes": 30_000}
-SETTINGS_FOR_MORE = {"alpha": 3.7, "epsilon": [0.1, 0.0], "tc": "exp", "episodes": 200_000}
-SETTINGS_FOR_MORE |= {"tuples": {"random_walk": 40, "length": 6}}
+SETTINGS_FOR_MORE = {
+    "alpha": 3.7,
+    "epsilon": [0.1, 0.0],
+    "tc": "exp",
+    "episodes": 200_000,
+    "tuples": {"random_walk": 40, "length": 6},
+}
 
 
 def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2) -> Game:
@@ -97,14 +108,20 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2) 
             f"an m,n,k game has 1 to {LONGEST} rows and columns and k within the longer side, not"
             f" rows={rows}, columns={columns}, k={k}"
         )
-    mover, status, small = cells, cells + 1, rows * (columns + 1) <= 64
+    mover = cells
+    status = cells + 1
+    small = rows * (columns + 1) <= 64  # the stones of a player fit into a word
     steps = rules.line_steps(columns, rows, k)
-    codes, number = CODES[:players], np.uint64(players + 1)
+    codes = CODES[:players]
+    num_codes = np.uint64(players + 1)
     marks = "o.x" + MARKS[2:players]  # by cell code
+
+    # The rules
 
     def start(s, rng):
         s[:] = 1
-        s[mover] = s[status] = 0
+        s[mover] = 0
+        s[status] = 0
 
     def legal(s, moves):
         n = 0
@@ -130,6 +147,9 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2) 
                 return
         s[status] = players + 1
 
+    def player(s):
+        return s[mover]
+
     def finish(s, moves, plies, rng):
         if s[status] != 0:
             return
@@ -137,7 +157,8 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2) 
         mine = bits_of(s, 2 - 2 * who, rows, columns)
         theirs = bits_of(s, 2 * who, rows, columns)
         free = bits_of(s, 1, rows, columns)
-        counts, n = rules.running_counts(free), rules.count(free)
+        counts = rules.running_counts(free)
+        n = rules.count(free)
         for ply in range(min(plies, n)):
             cell, counts = rules.draw_one(free, counts, n - ply, rng)
             free ^= np.uint64(1) << cell
@@ -145,29 +166,47 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2) 
             if has_line(mine, steps, k):
                 s[status] = 1 + who
                 return
-            mine, theirs, who = theirs, mine, 1 - who
+            mine, theirs = theirs, mine
+            who = 1 - who
         if free == 0:
             s[status] = 3
+
+    # What networks and searches see
+
+    def board(s, codes):
+        copy_into(codes, s, cells)
 
     def key(s, words):
         code = np.uint64(s[mover])
         for c in range(cells):
-            code = code * number + np.uint64(s[c])
+            code = code * num_codes + np.uint64(s[c])
         words[0] = code
         words[1] = np.uint64(0)
 
+    # Texts, arrays and states from outside
+
     def parse(text):
-        found, _ = rules.read_marks(text, cells, stones=MARKS[:players])
-        who = (cells - found.count(".")) % players
-        s = np.array([*map(marks.index, found), who, 0], np.int32)
+        marks_read, _ = rules.read_marks(text, cells, stones=MARKS[:players])
+        who = (cells - marks_read.count(".")) % players
+        s = np.array([*map(marks.index, marks_read), who, 0], np.int32)
         s[status] = standing(s, rows, columns, k, players)
         return s
 
     def fault(s):
-        there, right = s[:cells].tolist(), standing(s, rows, columns, k, players)
-        if right == BOTH or s[status] != right:
+        end = standing(s, rows, columns, k, players)
+        if end == BOTH or s[status] != end:
             return f"its stones do not give the end {s[status]}"
-        return fault_in_turns(s[mover], [*map(there.count, codes)], right)
+        stones = s[:cells].tolist()
+        return fault_in_turns(s[mover], [stones.count(code) for code in codes], end)
+
+    def render(s):
+        return "\n".join(lines_of([marks[code] for code in s[:cells]], columns))
+
+    def action_name(s, action):
+        return LETTERS[action % columns] + str(rows - action // columns)
+
+    def from_codes(board_codes, player):
+        return parse(" ".join(marks[code] for code in board_codes))
 
     def svg(s, values, last):
         drawn = [marks[code].replace(".", "") for code in s[:cells]]
@@ -177,12 +216,9 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2) 
     turned = rules.symmetries(rows, columns)
     return Game(
         "tictactoe",
-        **named(start, legal, play, irreversible),
-        **situation(status, 0) | {"player": lambda s: s[mover]},
-        **named(parse, svg, fault),
-        board=lambda s, codes: copy_into(codes, s, cells),
-        render=lambda s: "\n".join(lines_of([marks[code] for code in s[:cells]], columns)),
-        action_name=lambda s, action: LETTERS[action % columns] + str(rows - action // columns),
+        **situation(status, 0) | named(player),
+        **named(start, legal, play, board, irreversible),
+        **named(parse, render, action_name, svg, fault, from_codes),
         key=key if cells <= MAX_CODED[players] else None,
         finish=finish if small and players == 2 else None,
         players=players,
@@ -191,7 +227,6 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2) 
         num_codes=[players + 1] * cells,
         layout=np.arange(cells).reshape(rows, columns),
         marks=[2, 0, 1, 3, 4][: players + 1],
-        from_codes=lambda found, player: parse(" ".join(marks[code] for code in found)),
         symmetries=turned,
         action_symmetries=np.argsort(turned, axis=1).tolist(),  # where each cell goes
         start_scheme=(0.5, 1),
