@@ -20,6 +20,7 @@ from ..networks.table_games import (
     GREEDY,
     GREEDY_FIRST,
     MISSING,
+    NO_SEAT,
     PLIES,
     RANDOM,
     TABLE_FULL,
@@ -108,7 +109,11 @@ def play_and_learn(rules, table, teacher, teacher_table, par, counters, outcomes
         if par.teacher_twin:
             policies = learner, Policy(kind, teacher.owner, epsilon, 0.0)
             tables = table, table
-            status = play_game(rules, seat, policies, tables, (True, True), traces, work, False)
+            # Twins with the same values are alike: one of them plays both seats, which is faster.
+            seat_of_first = seat if par.twin_separate else NO_SEAT
+            status = play_game(
+                rules, seat_of_first, policies, tables, (True, True), traces, work, False
+            )
         else:
             policies = learner, teacher
             tables = table, teacher_table

@@ -22,6 +22,7 @@ from .table import NONE, QTable, find, full, insert, read_values
 GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX, GREEDY_FIRST = range(6)
 DONE, MISSING, TABLE_FULL, TRACE_FULL = range(4)  # why a kernel stops
 RUNNING, PLIES, GAMES = range(3)  # in Work.progress
+NO_SEAT = -1
 
 
 class Policy(NamedTuple):
@@ -197,7 +198,7 @@ def play_game(rules, seat, policies, tables, learns, traces, work, hash_path):
     Parameters
     ----------
     seat : int
-        The seat, 0 or 1, of the first of the two sides.
+        The seat, 0 or 1, of the first of the two sides; NO_SEAT: the second side has both.
     policies, tables : tuple of two
         How each side chooses, and what it reads. Two sides may share a table.
     learns, traces : tuple of two
