@@ -20,8 +20,8 @@ CORE = [
     "games",
     "networks",
     "search",
-    "players",
     "learners",
+    "players",
     "arena",
 ]
 EXTRAS = ["adapters opponents", "screen", "league"]

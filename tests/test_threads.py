@@ -17,6 +17,7 @@ from afterply.networks.ntuple import Network
 from afterply.opponents import optional, perfect
 from afterply.opponents.rating_pool import meet
 from afterply.players import agents, positional
+from afterply.search import best_moves
 from afterply.search.max_n import MinMaxSearch
 from afterply.search.mcts import TreeSearch
 from afterply.search.puct import Search
@@ -109,7 +110,7 @@ def test_contests_of_agents_that_search():
     def sides():
         return agents.min_max(KALAH, "random", 2), agents.min_max(KALAH, "first", 1)
 
-    forget = agents._searched.cache_clear
+    forget = best_moves.best_moves.cache_clear
     check(lambda seed: agents.contest(KALAH, *sides(), 5, seed).paths, range(8), 2, forget)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from afterply import games, players
 from afterply.learners import tabular
-from afterply.networks import table
+from afterply.networks import table, table_games
 from afterply.networks.table import NONE
 from afterply.players import agents
 from afterply.players.agents import contest
@@ -169,13 +169,13 @@ def test_min_max_to_a_depth_plays_the_moves_of_the_player():
 def test_kept_moves_tell_positions_with_other_clocks_apart():
     morris = copy.copy(games.load("morris", men=3))
     morris.fault = None  # a history of 150 plies is no matter here
-    agent, at = agents.min_max(morris, depth=2), agents.new_work(morris, 0)
+    agent, at = agents.min_max(morris, depth=2), table_games.new_work(morris, 0)
     s, late = morris.start(), morris.start()
     late[3] = late[4] = 150  # plies without a capture, and in all, which the rule `key` leaves out
     assert morris.key(s) == morris.key(late)
     for known, state in enumerate((s, late)):
         at.state[:] = state
-        _, n = agents.look_at(morris.rules, at)
+        _, n = table_games.look_at(morris.rules, at)
         assert agent.search.net.states == known
-        assert agents.choose(morris.rules, agent.kernel_policy, agent.net.table, at, n) < 0
+        assert table_games.choose(morris.rules, agent.side.policy, agent.net.table, at, n) < 0
         agent.search.add(state)

@@ -14,7 +14,8 @@ from ..games.calls import call_key, call_legal, copy_into
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..networks.table import find
-from ..players.agents import GREEDY, SOFTMAX, check_agent, new_work, weigh
+from ..networks.table_games import GREEDY, SOFTMAX, new_work, weigh
+from ..players.agents import check_agent
 
 MAX_POSITIONS = 200_000
 
@@ -94,7 +95,7 @@ def policy(game, agent) -> np.ndarray:
     check_agent(game, agent)
     found = graph(game)
     if agent.kind in (GREEDY, SOFTMAX) and game.rules.compound == 1:  # all random moves are alike
-        shares, reads = np.zeros(len(found.target)), (agent.kernel_policy, agent.net.table)
+        shares, reads = np.zeros(len(found.target)), (agent.side.policy, agent.net.table)
         _read_policy(game.rules, found.states, found.mover, *reads, new_work(game, 0), shares)
         return shares
     running = found.states[found.mover >= 0]

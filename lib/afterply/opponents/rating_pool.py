@@ -17,9 +17,10 @@ from ..arena import exact, ratings
 from ..arena.matches import matches, starts_all
 from ..checks import whole
 from ..kernel.random import seed_from
-from ..players.agents import FULL_DEPTH, Agent, chance, contest, min_max
+from ..players.agents import Agent, chance, contest, min_max
 from ..players.basic import Careless, Random, duplicate
 from ..players.saved import zoo
+from ..search.best_moves import FULL_DEPTH
 from .words import named
 
 CARELESS = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)  # rates of random moves of the reference players

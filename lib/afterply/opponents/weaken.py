@@ -17,7 +17,8 @@ import numpy as np
 from ..checks import fraction, one_of, whole
 from ..kernel.random import natural
 from ..networks.table import QTable
-from ..players.agents import Agent, chance, learned, q_table
+from ..networks.table_games import q_table
+from ..players.agents import Agent, chance, learned
 
 METHODS = ("snapshots", "log snapshots", "careless", "softmax", "noise", "forgotten")
 DIALS = tuple(k / 10 for k in range(11))

@@ -12,14 +12,14 @@ from itertools import product
 import numpy as np
 
 from ....arena import exact
-from ....games.calls import call_chance, call_over, call_play, call_score, call_start
-from ....kernel.compile import kernel
 from ....kernel.random import seed_from
 from ....learners.parameters import check_parameters
-from ....learners.tabular import FIRST_TRACE, PARAMETERS, compile_parameters, learn, new_trace, note
-from ....networks.table import QTable, full
+from ....learners.tabular import FIRST_TRACE, PARAMETERS, compile_parameters, learn
+from ....networks import table_games
+from ....networks.table import QTable
 from ....players import agents
-from ....players.agents import FULL_DEPTH, Agent, chance, learned, min_max
+from ....players.agents import Agent, chance, learned, min_max
+from ....search.best_moves import FULL_DEPTH
 from ...evaluators import Evaluator
 from ...results import rows_of
 
@@ -57,8 +57,8 @@ def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) 
         Training games of Q-100.
     """
     if name == OWN:
-        if net.teacher:
-            return net.teacher
+        if net.teacher is not None:
+            return Agent(net.teacher)
         return learned(net.of(net.learners - 1))  # a twin: the second table, or the same one
     if isinstance(name, str) and re.fullmatch(r"Q-\d+", name):
         return learned(net.snapshot(n * int(name[2:]) // 100))
@@ -360,59 +360,44 @@ class TrainingGames(Evaluator):
         return rows
 
 
-@kernel
-def _play_on(rules, policies, tables, learns, par, work, traces, results, plies, paths):
-    progress = work.progress
-    while progress[agents.GAMES] < results.shape[0]:
-        game = progress[agents.GAMES]
-        if progress[agents.RUNNING] == 0:
-            call_start(rules, work.state, work.rng)
-            progress[agents.RUNNING], progress[agents.PLIES], paths[game] = 1, 0, 0
-            traces[0].length[0] = traces[1].length[0] = 0
-        while not call_over(rules, work.state):
-            p, n = agents.look_at(rules, work)
-            if learns[p] and full(tables[p]):
-                return agents.TABLE_FULL
-            if learns[p] and traces[p].length[0] >= traces[p].player.shape[0]:
-                return agents.TRACE_FULL
-            action = agents.choose(rules, policies[p], tables[p], work, n)
-            if action < 0:
-                return agents.MISSING
-            if learns[p]:
-                note(tables[p], traces[p], policies[p].owner, work.key, action, p, n)
-            call_play(rules, work.state, action)
-            call_chance(rules, work.state, work.rng)
-            paths[game] = agents.path_with(paths[game], action)
-            progress[agents.PLIES] += 1
-        call_score(rules, work.state, work.score)
-        for p in range(2):
-            if learns[p]:
-                learn(tables[p], par, work.score, traces[p])
-        results[game], plies[game] = agents.result_of(work.score), progress[agents.PLIES]
-        progress[agents.RUNNING] = 0
-        progress[agents.GAMES] += 1
-    return agents.DONE
-
-
-def learning_contest(game, first, second, params, games=100, seed=0) -> agents.ContestResult:
+def learning_contest(game, first, second, params, games=100, seed=0) -> table_games.ContestResult:
     """Play games as :func:`players.agents.contest`; greedy agents learn in copies of tables."""
-    par, sides = compile_parameters(check_parameters(PARAMETERS, params)), (first, second)
-    learns = tuple(side.kind in (agents.GREEDY, agents.GREEDY_FIRST) for side in sides)
-    nets = [side.net.copy() if new else side.net for side, new in zip(sides, learns)]
-    traces, work = [new_trace(FIRST_TRACE), new_trace(FIRST_TRACE)], agents.new_work(game, seed)
-    out = agents.ContestResult(*(np.zeros(games, kind) for kind in (np.int8, np.int64, np.uint64)))
-    policies, status = tuple(side.kernel_policy for side in sides), None
-    while status != agents.DONE:
+    par = compile_parameters(check_parameters(PARAMETERS, params))
+    learns, nets = [], []
+    for agent in (first, second):
+        is_learner = agent.kind in (table_games.GREEDY, table_games.GREEDY_FIRST)
+        learns.append(is_learner)
+        nets.append(agent.net.copy() if is_learner else agent.side.net)
+    traces = [table_games.new_trace(FIRST_TRACE), table_games.new_trace(FIRST_TRACE)]
+    work = table_games.new_work(game, seed)
+    result = table_games.new_result(games)
+    policies = first.side.policy, second.side.policy
+    for number in range(games):
+        _play_to_the_end(game, policies, nets, tuple(learns), traces, work)
+        for seat in range(2):
+            if learns[seat]:
+                learn(nets[seat].table, par, work.score, traces[seat])
+        table_games.write_result(work, result, number)
+    return result
+
+
+def _play_to_the_end(game, policies, nets, learns, traces, work):
+    """Play one game; where it stops, make room or search a position, and let it go on."""
+    while True:
         tables = nets[0].table, nets[1].table  # a table that grows has new arrays
-        status = _play_on(game.rules, policies, tables, learns, par, work, tuple(traces), *out)
-        seat = 0 if game.over(work.state) or game.player(work.state) == 0 else 1
-        if status == agents.MISSING:
-            sides[seat].search.add(work.state)
-        elif status == agents.TABLE_FULL:
+        status = table_games.play_game(
+            game.rules, 0, policies, tables, learns, tuple(traces), work, True
+        )
+        if status == table_games.DONE:
+            return
+        seat = game.player(work.state)
+        if status == table_games.MISSING:
+            nets[seat].add(work.state)
+        elif status == table_games.TABLE_FULL:
             nets[seat].grow()
-        elif status == agents.TRACE_FULL:
-            traces[seat] = new_trace(2 * len(traces[seat].player), traces[seat])
-    return out
+        else:
+            size = 2 * len(traces[seat].player)
+            traces[seat] = table_games.new_trace(size, traces[seat])
 
 
 @dataclass(frozen=True)
