@@ -93,29 +93,46 @@ DOG_ENEMY = _both(28)
 
 @kernel
 def _has(pieces, squares):
+    """Return 1 if there is a piece on each of the squares, else 0."""
     return np.int64(pieces & squares == squares)
 
 
 @kernel
 def count_side(own, enemy, kings, side, counts):
     """Write the 22 counts of one player (0: White plays up, 1: Black) into ``counts[side]``."""
-    f, men, own_kings = counts[side], own & ~kings, own & kings
+    f = counts[side]  # in the order of F22_NAMES
+    men = own & ~kings
+    own_kings = own & kings
     occupied = own | enemy
     empty = ALL & ~occupied
-    above, below = up(empty), down(empty)
-    f[0], f[1] = count(men), count(own_kings)
-    f[2], f[3] = count(men & EDGE), count(own_kings & EDGE)
-    f[4], f[5] = count(men & (above if side else below)), count(own_kings & (above | below))
+    above = up(empty)
+    below = down(empty)
+    f[0] = count(men)
+    f[1] = count(own_kings)
+    f[2] = count(men & EDGE)
+    f[3] = count(own_kings & EDGE)
+    f[4] = count(men & (above if side else below))
+    f[5] = count(own_kings & (above | below))
     rows = count(men & ROW_BITS[0]) + 2 * count(men & ROW_BITS[1]) + 4 * count(men & ROW_BITS[2])
     f[6] = 7 * f[0] - rows if side else rows
-    f[7], f[8] = count(empty & PROMOTION[side]), count(own & HOME[side])
-    f[9], f[10], f[11] = count(men & FRONT[side]), count(men & CENTRE), count(own_kings & CENTRE)
-    f[12], f[13] = count(men & MAIN), count(own_kings & MAIN)
-    f[14], f[15] = count(men & DOUBLE), count(own_kings & DOUBLE)
+    f[7] = count(empty & PROMOTION[side])
+    f[8] = count(own & HOME[side])
+    f[9] = count(men & FRONT[side])
+    f[10] = count(men & CENTRE)
+    f[11] = count(own_kings & CENTRE)
+    f[12] = count(men & MAIN)
+    f[13] = count(own_kings & MAIN)
+    f[14] = count(men & DOUBLE)
+    f[15] = count(own_kings & DOUBLE)
     f[16] = count(own & ~(up(occupied) | down(occupied)))
-    a, b, c, d = up_left(own), up_right(own), down_left(own), down_right(own)
+    # a hole: at least three of the four squares beside it are own
+    a = up_left(own)
+    b = up_right(own)
+    c = down_left(own)
+    d = down_right(own)
     f[17] = count(empty & (a & b & (c | d) | c & d & (a | b)))
-    f[18], f[19] = _has(men, TRIANGLE[side]), _has(men, OREO[side])
+    f[18] = _has(men, TRIANGLE[side])
+    f[19] = _has(men, OREO[side])
     f[20] = _has(men, BRIDGE[side])
     f[21] = _has(men, DOG[side]) & _has(enemy & ~kings, DOG_ENEMY[side])
 
@@ -125,18 +142,21 @@ def features(kind, white, black, kings, owner, counts, phi):
     """Write the features of a position, as the owner sees them, into `phi` (float64[22])."""
     count_side(white, black, kings, 0, counts)
     count_side(black, white, kings, 1, counts)
-    own, other = counts[owner], counts[1 - owner]
+    own = counts[owner]
+    other = counts[1 - owner]
     if kind == F22:
         for k in range(NUM_FEATURES):
             phi[k] = own[k] - other[k]
     elif kind == V1:
         for k in range(BASIC):
-            phi[k], phi[BASIC + k] = own[k], other[k]
+            phi[k] = own[k]
+            phi[BASIC + k] = other[k]
         for k in range(PATTERNS, NUM_FEATURES):
             phi[k] = own[k] - other[k]
     else:
         for k in range(RAW.shape[0]):
-            phi[k], phi[RAW.shape[0] + k] = own[RAW[k]], other[RAW[k]]
+            phi[k] = own[RAW[k]]
+            phi[RAW.shape[0] + k] = other[RAW[k]]
 
 
 @kernel
@@ -163,6 +183,7 @@ def value_of(activation):
 
 @kernel
 def _value_at(rules, kind, weights, owner, s, counts, phi, score):
+    """Return V of a state for the owner of the weights; at the end it follows from the result."""
     if call_over(rules, s):
         call_score(rules, s, score)
         return WON_VALUE * score[owner]
@@ -172,7 +193,9 @@ def _value_at(rules, kind, weights, owner, s, counts, phi, score):
 
 @kernel
 def _action_values(rules, kind, weights, s, after, moves, out, counts, phi, score):
-    n, owner = call_legal(rules, s, moves), np.int64(s[3] & 1)
+    """Write V of every afterstate for the player to move into `out`; return how many there are."""
+    n = call_legal(rules, s, moves)
+    owner = np.int64(s[3] & 1)
     for i in range(n):
         copy_into(after, s, rules.size)
         call_play(rules, after, moves[i])

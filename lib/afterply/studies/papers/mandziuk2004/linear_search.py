@@ -68,8 +68,12 @@ def search(tree, way, weights, owner, s, rng):
     jumper = np.int64(s[3] >> 1 & 63) - 1  # a jump under way goes on from here
     pieces = np.int64(1) << jumper if jumper >= 0 else pieces
     put(node, 0, white, black, kings, side, way.depth, pieces, jumping)
-    found[NODES], found[CHOSEN], found[TRIED], found[TIES] = 0, NONE, 0, 1
-    window[0, ALPHA], window[0, BETA] = -np.inf, np.inf
+    found[NODES] = 0
+    found[CHOSEN] = NONE
+    found[TRIED] = 0
+    found[TIES] = 1
+    window[0, ALPHA] = -np.inf
+    window[0, BETA] = np.inf
     window[0, BEST] = -np.inf if side == owner else np.inf
     level = 0
     while True:
@@ -99,9 +103,14 @@ def movers(white, black, kings, side):
 @kernel
 def put(node, level, white, black, kings, side, turns, pieces, jumping):
     """Write a position and what is to be tried there."""
-    node[level, WHITE], node[level, BLACK], node[level, KINGS] = white, black, kings
-    node[level, SIDE], node[level, TURNS] = side, turns
-    node[level, LEFT], node[level, JUMPING], node[level, DIRS] = pieces, jumping, 0
+    node[level, WHITE] = white
+    node[level, BLACK] = black
+    node[level, KINGS] = kings
+    node[level, SIDE] = side
+    node[level, TURNS] = turns
+    node[level, LEFT] = pieces
+    node[level, JUMPING] = jumping
+    node[level, DIRS] = 0
 
 
 @kernel
@@ -114,7 +123,8 @@ def next_action(node, level):
         square, side, kings = lowest(left), node[level, SIDE], node[level, KINGS]
         white, black = node[level, WHITE], node[level, BLACK]
         own, enemy = (white, black) if side == 0 else (black, white)
-        node[level, LEFT], node[level, SQUARE] = left & (left - 1), square
+        node[level, LEFT] = left & (left - 1)
+        node[level, SQUARE] = square
         node[level, DIRS] = directions(own, enemy, kings, side, square, node[level, JUMPING])
     d = lowest(node[level, DIRS])
     node[level, DIRS] &= node[level, DIRS] - 1
@@ -137,7 +147,8 @@ def expand(tree, way, weights, owner, level, action):
         side, turns = 1 - side, turns - 1
         pieces, jumping = movers(white, black, kings, side)
         if pieces == 0 or turns <= 0 and not (way.quiescence and jumping):
-            node[child, LEAF_WHITE], node[child, LEAF_BLACK] = white, black
+            node[child, LEAF_WHITE] = white
+            node[child, LEAF_BLACK] = black
             node[child, LEAF_KINGS] = kings
             if pieces == 0:
                 winner = side if way.misere else 1 - side
@@ -147,7 +158,8 @@ def expand(tree, way, weights, owner, level, action):
                 window[child, BEST] = product(weights, tree.phi)
             return False
         put(node, child, white, black, kings, side, turns, pieces, jumping)
-    window[child, ALPHA], window[child, BETA] = window[level, ALPHA], window[level, BETA]
+    window[child, ALPHA] = window[level, ALPHA]
+    window[child, BETA] = window[level, BETA]
     window[child, BEST] = -np.inf if side == owner else np.inf
     return True
 
@@ -189,6 +201,7 @@ def absorb(tree, way, owner, level, rng):
 
 @kernel
 def _play_matches(rules, tree, way, weights, seat, opponents, s, score, rng, results):
+    """Play a game against each of the opponents; write the results of the weights in a seat."""
     for k in range(opponents.shape[0]):
         call_start(rules, s, rng)
         while not call_over(rules, s):

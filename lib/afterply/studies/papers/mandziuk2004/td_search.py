@@ -88,17 +88,23 @@ Memory = namedtuple("Memory", ["tree", *MEMORY])
 @kernel
 def training_game(rules, way, par, mem, weights, opponents, results):
     """Play a game and learn. Source: [mandziuk2004] Eqs. (2)-(4). Deviations: D4, D7, D13."""
-    count, s, tree, games = mem.counters, mem.state, mem.tree, mem.counters[EPISODES]
+    count = mem.counters
+    s = mem.state
+    tree = mem.tree
+    games = count[EPISODES]
     row = np.int64(0)
     while row < par.until.shape[0] - 1 and games >= par.until[row]:
         row += 1
-    decay, opponent = par.gamma * par.lambda_[row], opponents[count[OPPONENT]]
+    decay = par.gamma * par.lambda_[row]
+    opponent = opponents[count[OPPONENT]]
     mem.trace[:] = 0.0
     mem.change[:] = 0.0
-    observed, fresh = 0, True  # fresh: a turn begins
+    observed = 0  # positions of the learner
+    fresh = True  # a turn begins
     call_start(rules, s, mem.rng)
     while not call_over(rules, s):
-        player, ply = np.int64(call_player(rules, s)), s[5]
+        player = np.int64(call_player(rules, s))
+        ply = s[5]
         if player == par.seat:
             value = value_of(search(tree, way, weights, player, s, mem.rng))
             if fresh:  # a position between two jumps of one turn is not observed
@@ -122,7 +128,8 @@ def training_game(rules, way, par, mem, weights, opponents, results):
     count[IN_A_ROW] += 1
     # 3L insists on an opponent that has just won, up to three times (D13)
     if not par.method_3l or outcome >= 0.0 or count[IN_A_ROW] >= 3:
-        count[OPPONENT], count[IN_A_ROW] = (count[OPPONENT] + 1) % opponents.shape[0], 0
+        count[OPPONENT] = (count[OPPONENT] + 1) % opponents.shape[0]
+        count[IN_A_ROW] = 0
 
 
 @kernel
@@ -167,6 +174,7 @@ def finish(par, mem, outcome, weights, alpha):
 
 @kernel
 def _train(rules, way, par, mem, weights, opponents, results, num_games):
+    """Play some training games."""
     for _ in range(num_games):
         training_game(rules, way, par, mem, weights, opponents, results)
 
