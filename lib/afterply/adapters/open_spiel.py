@@ -303,6 +303,7 @@ def to_spiel(game, max_game_length: int = MAX_PLIES):
 
 
 def _require_one_start(game) -> None:
+    """Raise ValueError if a game begins at random."""
     start = game.start()
     if any((game.start(seed) != start).any() for seed in range(START_SEEDS)):
         raise ValueError(f"{game.name} begins at random: OpenSpiel's games begin at one state")
@@ -446,6 +447,7 @@ class _SpielState(pyspiel.State):
 
 
 def _state_after(game, max_game_length, history):
+    """Return the state of OpenSpiel after some actions: how a state is unpickled."""
     state = to_spiel(game, max_game_length).new_initial_state()
     for action in history:
         state.apply_action(action)

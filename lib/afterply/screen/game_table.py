@@ -67,8 +67,9 @@ class Table:
         self.opponents = []
         for player in map(wrap, opponents):
             # A player keeps what it remembers of a match: one for two seats is two players.
-            is_seated = any(player is other for other in self.opponents)
-            self.opponents.append(duplicate(player) if is_seated else player)
+            if any(player is other for other in self.opponents):
+                player = duplicate(player)
+            self.opponents.append(player)
         needed = self.game.players - 1
         if len(self.opponents) != needed:
             raise ValueError(
@@ -254,10 +255,15 @@ def _names_squares(name, places):
     return bool(numbers) and re.findall(r"\d+", name) == numbers
 
 
+def _square(cell):
+    """Return the number of a cell, from 1, or a dot where there is no cell."""
+    return f"{cell + 1:2}" if cell >= 0 else " ."
+
+
 def _with_squares(game, lines):
     """Return the rows of a board with the numbers of their squares beside them."""
     rows = []
     for line, cells in zip(lines, game.layout):
-        squares = [f"{cell + 1:2}" if cell >= 0 else " ." for cell in cells]
-        rows.append(f"{line:20}{' '.join(squares)}")
+        squares = " ".join(map(_square, cells))
+        rows.append(f"{line:20}{squares}")
     return rows

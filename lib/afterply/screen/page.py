@@ -226,8 +226,8 @@ def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> P
         text["about"] = about or f"The agent is {' or '.join(names)}."
         checksums = [net.checksum() for net in nets]
         text["origin"] = f"Fingerprint of the agent: {', '.join(checksums)}."
-    has_weights = first.weights.size > 0
-    spec = specification(game, nets[0], first, names, checksums if has_weights else [])
+    checked = checksums if first.weights.size else []  # what the page can compute itself
+    spec = specification(game, nets[0], first, names, checked)
     for second in others:
         same_kernels = second.module == first.module and second.memory.calls == first.memory.calls
         if game.players != 2 or not same_kernels:
@@ -309,6 +309,9 @@ def specification(game, net, made, names=("the agent",), checksums=()) -> dict:
             "unit": made.search._unit,
             "seed": str(new_rng(0)[0]),
         }
+    keys = ARROWS if game.name == "game2048" else {}
+    strength = SEARCHES[1] if net is None else 0
+    solved = game.parse("after").tolist() if max_twists else []
     return {
         "game": game.name,
         "players": game.players,
@@ -317,9 +320,9 @@ def specification(game, net, made, names=("the agent",), checksums=()) -> dict:
         "core": game.rules.core,
         "actions": game.actions,
         "random": len(starts) > 1 or not game.deterministic,
-        "keys": ARROWS if game.name == "game2048" else {},
+        "keys": keys,
         "strengths": _strengths(net, made.search),
-        "strength": SEARCHES[1] if net is None else 0,
+        "strength": strength,
         "search": search,
         "weights": {
             "place": made.memory.place(made.weights),
@@ -330,7 +333,7 @@ def specification(game, net, made, names=("the agent",), checksums=()) -> dict:
         "names": names,
         "memory": _memory(made),
         "twists": max_twists,
-        "solved": game.parse("after").tolist() if max_twists else [],
+        "solved": solved,
         "line": {"turn": _turn(game, states), "order": game.layout[game.layout >= 0].tolist()},
         "drawing": drawing,
         "moves": pieces.moves(game, states, known, drawn_places),
@@ -427,6 +430,7 @@ def _learning(agent, params, par, tc, lambdas, max_plies) -> dict:
     maker = "game"
     if game.spec:
         maker = f"games.load({game.name!r}, **{game.spec['params']})"
+    num_matches = MATCHES if game.players > 1 else MATCHES_ALONE
     changed = {name: repr(v) for name, v in params.items() if v != td.DEFAULTS[name]}
     settings_at_first = {
         "farl": params["farl"] == "on",
@@ -446,7 +450,7 @@ def _learning(agent, params, par, tc, lambdas, max_plies) -> dict:
         "free": [name for name in par._fields if name in FREE_IN_PAGES],
         "traces": [[value, trace_size(params | {"lambda_": value})] for value in lambdas],
         "seeds": {seed: str(new_rng(seed)[0]) for seed in {*range(NUM_SEEDS), agent.seed}},
-        "matches": MATCHES if game.players > 1 else MATCHES_ALONE,
+        "matches": num_matches,
         "longest": max_plies,
         "range": game.score_range,
         "reward": game.progress[1],

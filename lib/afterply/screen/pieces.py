@@ -94,7 +94,7 @@ def _pairs(game, state) -> set:
 class _Way(NamedTuple):
     """Some facts, and where they tell what is seen."""
 
-    facts: tuple  # the numbers of the facts
+    combination: tuple  # the numbers of the facts
     is_sure: np.ndarray  # bool [rows]: told, and by values that occur often enough
     is_told: np.ndarray  # bool [rows]: told, in these positions at least
 
@@ -135,10 +135,10 @@ class Known:
 
     def _one_telling_all(self, candidates, numbers, rows) -> list | None:
         """Return the first facts that tell what is seen in all rows, with a mask of all rows."""
-        for facts in candidates:
-            way = self._way(facts, numbers, rows)
+        for combination in candidates:
+            way = self._way(combination, numbers, rows)
             if way.is_told.all():
-                return [(facts, way.is_told)]
+                return [(combination, way.is_told)]
         return None
 
     def _several_telling_all(self, candidates, numbers, rows) -> list | None:
@@ -147,10 +147,10 @@ class Known:
         Those that tell most surely come first. They also tell what is rare.
         """
         ways = []
-        for facts in candidates:
-            way = self._way(facts, numbers, rows)
+        for combination in candidates:
+            way = self._way(combination, numbers, rows)
             if way.is_told.all():
-                return [(facts, way.is_told)]
+                return [(combination, way.is_told)]
             ways.append(way)
         is_open = np.ones(len(numbers), bool)  # the rows of which nothing is told yet
         chosen = []
@@ -160,15 +160,15 @@ class Known:
                 is_open &= ~way.is_sure
         found = []
         for way in chosen:
-            found.append((way.facts, way.is_sure | (way.is_told & is_open)))
+            found.append((way.combination, way.is_sure | (way.is_told & is_open)))
             is_open &= ~way.is_told
         return None if is_open.any() else found
 
-    def _way(self, facts, numbers, rows) -> _Way:
+    def _way(self, combination, numbers, rows) -> _Way:
         """Return where some facts tell what is seen: equal values of them go with one number."""
         num_different = numbers.max() + 1
         key = np.zeros(len(numbers), np.int64)  # one number for all values of the facts
-        for fact in facts:
+        for fact in combination:
             key = key * (self.ranks[fact].max() + 1) + self.ranks[fact][rows]
         counts = np.bincount(
             key * num_different + numbers, minlength=num_different * (key.max() + 1)
@@ -176,7 +176,7 @@ class Known:
         counts = counts.reshape(-1, num_different)  # [key, number]
         tells_one = (counts > 0).sum(axis=1) == 1
         is_often = counts.sum(axis=1) >= ENOUGH
-        return _Way(facts, (tells_one & is_often)[key], tells_one[key])
+        return _Way(combination, (tells_one & is_often)[key], tells_one[key])
 
     def _table(self, facts, seen, mask, rows) -> dict:
         """Return values of the facts, joined by commas -> what is seen, of the masked rows."""
@@ -189,6 +189,7 @@ class Known:
 
 
 def _single(facts) -> list:
+    """Return each fact as a combination of one."""
     return [(fact,) for fact in facts]
 
 

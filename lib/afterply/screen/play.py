@@ -97,7 +97,10 @@ def play_at_terminal(table: Table, ask=None, say=print) -> Table:
     if ask is None:
         reads_single_keys = keys and sys.stdin.isatty() and find_spec("termios")
         ask = key_pressed if reads_single_keys else input
-    say(f"arrow keys or w, a, s, d; {HELP}" if keys else HELP)
+    if keys:
+        say(f"arrow keys or w, a, s, d; {HELP}")
+    else:
+        say(HELP)
     while True:
         say(repr(table))
         if table.turn == OVER:
@@ -116,7 +119,8 @@ def play_at_terminal(table: Table, ask=None, say=print) -> Table:
         elif answer == "q":
             return table
         elif answer == "u":
-            say("taken back" if table.undo() else "there is nothing to take back")
+            has_undone = table.undo()
+            say("taken back" if has_undone else "there is nothing to take back")
         elif answer == "v":
             say(_values_in_words(table))
         else:

@@ -102,6 +102,7 @@ class BoardWidget:
         self._go_on()
 
     def _fulfil(self, message):
+        """Do what a message of the page asks for; ``board.js`` lists the messages."""
         table = self.table
         wish = message["do"]
         if wish == "move":
@@ -159,15 +160,16 @@ class BoardWidget:
         places = {action: game.places(state, action) for action in legal}
         last_action = table.actions[-1] if table.actions else None
         strength = self.strength
-        if strength:
+        if strength is not None:
             strength = [round(rating) for rating in strength]
+        keys = ARROWS if game.name == "game2048" and legal else {}
         self.scene = {
             "svg": boards.state_svg(game, state, values, last_action),
             "ply": len(table.actions),
             "clicks": [[action, cells] for action, cells in places.items() if cells],
             "names": list(names.items()),
             "buttons": _buttons(names, places, values),
-            "keys": ARROWS if game.name == "game2048" and legal else {},
+            "keys": keys,
             "line": boards.winning_places(game, state),
             "told": table.told(),
             "status": table.status(),
@@ -247,6 +249,7 @@ def judgement(game, judge, state, action) -> str:
 
 
 def _in_words(value):
+    """Return a value as a win, draw or loss, or as a number."""
     return WORDS.get(float(value), f"{value:+g}")
 
 

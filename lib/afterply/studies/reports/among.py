@@ -64,6 +64,7 @@ def _draw_curves(axes, kind, rows):
 
 
 def _look(kind, rows):
+    """Return how the line or dots of a kind look."""
     look = dict(LOOKS[kind])
     if kind == "recorded" and rows["run"].nunique() > MANY_RUNS:
         look |= {"linewidth": 0.5, "alpha": 0.5}
@@ -71,5 +72,7 @@ def _look(kind, rows):
 
 
 def _name(kind, rows):
+    """Return a kind with its number of runs, for the legend."""
     number = rows["run"].nunique()
-    return f"{kind} ({number} {'run' if number == 1 else 'runs'})"
+    unit = "run" if number == 1 else "runs"
+    return f"{kind} ({number} {unit})"

@@ -77,6 +77,11 @@ def collect(profile, results, directory, published):
     parts = [
         part_of(paper, results.by_columns, runs, results.figures, notebooks) for paper in ordered
     ]
+    values = []
+    statements = []
+    for part in parts:
+        values += part.rows
+        statements += part.statements
     answers_of_studies = NO_ANSWERS
     outdated_answers = []
     if profile == "paper":
@@ -91,8 +96,8 @@ def collect(profile, results, directory, published):
         answers=answers_of_studies,
         gaps=_failures(notebooks) + outdated_answers,
         lacking={study: missing_cost(rows) for study, rows in missing_of_study},
-        verdicts=count((row.verdict for part in parts for row in part.rows), VERDICTS),
-        statements=count((row.verdict for part in parts for row in part.statements), STATEMENTS),
+        verdicts=count((row.verdict for row in values), VERDICTS),
+        statements=count((row.verdict for row in statements), STATEMENTS),
         status=_status(runs),
         confirmed=sources.confirmed(runs),
     )
@@ -170,7 +175,9 @@ def _outdated(linked, parts, results):
     texts = []
     for answer in _each_answer(linked):
         texts += sentences.texts_of(answer)
-    names = {name for _, rests_on in texts for name in rests_on}
+    names = set()
+    for _, rests_on in texts:
+        names.update(rests_on)
     cells = {}
     for name, (_, row) in _statements_by_name(parts).items():
         cells[name] = (row.verdict, *sentences.numbers_in(row.number))
@@ -202,6 +209,7 @@ def _statements_by_name(parts):
 
 
 def _in_words(counts):
+    """Return counts in words: "3 reproduced · 1 not run"."""
     return " · ".join(f"{number:,} {name}" for name, number in counts.items())
 
 
@@ -258,7 +266,7 @@ def _statements(paper, results, figure_names, runs):
     verdicts_with_other_margins = margins.known()
     rows = []
     for statement, (outcome, program) in zip(paper.statements, judged, strict=True):
-        arms = [(one["study"], one["arm"]) for part in statement.parts for one in series(part)]
+        arms = _arms_of(statement)
         notebooks = [notebook_of_study[s] for s, _ in arms if s in notebook_of_study]
         missing = _first_missing(arms, runs) if outcome.verdict == NOT_RUN else None
         figure = statement.figure if statement.figure in figure_names else ""
@@ -282,6 +290,14 @@ def _statements(paper, results, figure_names, runs):
             row.lacks = missing_cost(missing)
         rows.append(row)
     return rows
+
+
+def _arms_of(statement):
+    """Return (study, arm) of all series of a statement."""
+    arms = []
+    for part in statement.parts:
+        arms += [(one["study"], one["arm"]) for one in series(part)]
+    return arms
 
 
 def _final_values(results, study, arm, columns, which):
@@ -317,10 +333,10 @@ def _row(claim, paper, runs, books, results):
     compared = row_of(claim, results)
     verdict = compared["verdict"]
     times_in_words = times.ours_of(claim, paper.claims, of_study)
+    ours = compared["ours"]
+    short = bare(ours)
     if times_in_words:
         short, ours = times_in_words
-    else:
-        short, ours = bare(compared["ours"]), compared["ours"]
     place = compared["place"]
     if "table" in claim.place:
         place = f"{claim.place['row']}, {claim.place['column']}"

@@ -53,7 +53,8 @@ def interval_of(measure, values) -> Interval:
     """Return the mean over runs and its 95% interval; that of a share ends at 0 and 100%."""
     mean, low, high = mean_interval(values)
     if in_percent(measure) and 0.0 <= mean <= 100.0:
-        low, high = max(low, 0.0), min(high, 100.0)
+        low = max(low, 0.0)
+        high = min(high, 100.0)
     return Interval(mean, low, high)
 
 
@@ -347,10 +348,11 @@ def _draw_effect(axes, cell, x, y, colours):
         text = f"({text})"
     elif cell.verdict == CEILING:
         text = "ceiling"
-    is_dark = is_decided and abs(share) > 0.3
-    look = {"color": "white" if is_dark else DARK}
+    look = {"color": DARK}
     if is_decided:
         look["weight"] = "bold"
+        if abs(share) > 0.3:  # the square is dark
+            look["color"] = "white"
     axes.text(x, y, text, ha="center", va="center", **look)
 
 
@@ -391,9 +393,10 @@ def interval_plot(comparison, claims, title="Printed and ours", row_height=0.62,
     size = (8.4, 1.3 + row_height * (len(data) + len(heights)))
     figure = Picture(figsize=size, layout="constrained")
     all_axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    mark_size = 8 if row_height > 0.5 else 5  # points
     place_of_all = f"{title.partition(':')[0]}, "  # the title says it, so rows need not
     for axes, (unit, rows) in zip(all_axes, data.groupby("unit", sort=False), strict=True):
-        _draw_intervals(axes, rows, size=8 if row_height > 0.5 else 5)
+        _draw_intervals(axes, rows, mark_size)
         name_rows(axes, list(rows["place"].str.removeprefix(place_of_all)))
         axes.set_xlabel(unit)
     figure.suptitle(title, fontsize=12)
@@ -406,7 +409,8 @@ def interval_plot(comparison, claims, title="Printed and ours", row_height=0.62,
     if program:
         hollow = mark | {"markerfacecolor": "white"}
         handles.append(Line2D([], [], label="ours, as in the authors' program", **hollow))
-    legend(figure, 2 if program else 3, handles=handles)
+    num_columns = 2 if program else 3
+    legend(figure, num_columns, handles=handles)
     return figure, data
 
 
@@ -492,7 +496,8 @@ def legend(figure, columns, **more):
 
 def _with_runs(name, runs, between):
     """Return a name with its number of runs, or the least and the greatest: "TD (3–10 runs)"."""
-    least, most = runs.min(), runs.max()
+    least = runs.min()
+    most = runs.max()
     number = f"{least}" if least == most else f"{least}{between}{most}"
     unit = "run" if number == "1" else "runs"
     return f"{name} ({number} {unit})"

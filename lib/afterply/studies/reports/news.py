@@ -33,10 +33,14 @@ def news_of(part, answer):
 
 def _line(label, row, axis):
     """Return a value as printed, as the text is read, and as in the authors' program."""
-    has_program = row.program and row.program.runs
+    mean_of_program = math.nan
+    program_in_words = ""
+    if row.program and row.program.runs:
+        mean_of_program = row.program.mean
+        program_in_words = bare(row.program.ours)
     means = {
         "printed": row.claim.value,
-        "program": row.program.mean if has_program else math.nan,
+        "program": mean_of_program,
         "ours": row.mean,  # drawn last, above the others
     }
     start, end = axis
@@ -49,5 +53,5 @@ def _line(label, row, axis):
         marks=marks,
         printed=row.claim.printed.partition(" ±")[0],
         ours=row.short,
-        program=bare(row.program.ours) if has_program else "",
+        program=program_in_words,
     )

@@ -134,6 +134,7 @@ def read_runs(table, study: str) -> pd.DataFrame:
 
 
 def _require_columns(rows, where):
+    """Raise ValueError if a table lacks a column that is needed."""
     missing = [name for name in NEEDED_OF_TABLE if name not in rows.columns]
     if missing:
         present = ", ".join(map(str, rows.columns))

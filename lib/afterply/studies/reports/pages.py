@@ -59,10 +59,11 @@ def who(paper):
 
 def render(template, **values):
     """Return a template of the folder with its values filled in, escaped for its kind of file."""
+    finalize = _markdown if template.endswith(".md") else escape
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=True,  # what macros return is not escaped again
-        finalize=_markdown if template.endswith(".md") else escape,
+        finalize=finalize,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
@@ -125,6 +126,7 @@ def _pages(summary, news, directory):
 
 
 def _template_of(name, values):
+    """Return the template of a file."""
     if "paper" in values:
         return "paper.md"
     return "news.svg" if name.endswith(".svg") else name
@@ -133,10 +135,12 @@ def _template_of(name, values):
 def _shared_by_pages(summary):
     """Return the values that every template has."""
     is_full = summary.profile == "paper"
-    # The few runs of a quick profile change no verdict.
-    judged_parts = summary.parts if is_full else []
-    restated = [(part, row) for part in judged_parts for row in part.statements if row.former]
-    changed_values = [(part, row) for part in judged_parts for row in part.rows if row.former]
+    restated = []
+    changed_values = []
+    if is_full:  # the few runs of a quick profile change no verdict
+        for part in summary.parts:
+            restated += [(part, row) for row in part.statements if row.former]
+            changed_values += [(part, row) for row in part.rows if row.former]
     reasons = []
     for _, row in restated + changed_values:
         for _, reason in row.former:
@@ -168,6 +172,7 @@ def _skewed(parts):
 
 
 def _rows_of_table(part, name):
+    """Return the published values of a printed table."""
     return [row for row in part.rows if row.claim.place.get("table") == name]
 
 
@@ -196,15 +201,17 @@ def _paper(summary, part):
         if name in book_by_name:
             book_of_study[study] = book_by_name[name]
     missing = without_record(summary.runs[summary.runs["study"].isin(part.studies)])
+    missing_in_words = missing_cost(missing) if len(missing) else ""
+    unexplained = readings.unexplained(part.rows) if paper.readings else []
     return {
         "part": part,
         "paper": paper,
         "notebook": book_of_study,
         "tables": [_table(part, name, table) for name, table in paper.printed_tables.items()],
         "figures": _figures(part),
-        "lacking_cost": missing_cost(missing) if len(missing) else "",
+        "lacking_cost": missing_in_words,
         "tally": readings.tally(paper, [row.answers for row in part.rows]),
-        "unexplained": readings.unexplained(part.rows) if paper.readings else [],
+        "unexplained": unexplained,
         "software": any(reading.software and reading.arms for reading in paper.readings),
     }
 
@@ -241,12 +248,13 @@ def _runs(summary, study):
     records = data_directory() / "records" / f"{study}.jsonl"
     # Runs of a quick profile leave no records.
     has_records = summary.profile == "paper" and records.exists()
+    address = f"../../data/records/{records.name}" if has_records else ""
     return {
         "provenance": provenance(runs, every_kind=True),
         "cpu": duration(runs["cpu_seconds"].sum()),
         "lines": _cost_lines(runs),
         "confirmed": confirmed(runs),
-        "records": f"../../data/records/{records.name}" if has_records else "",
+        "records": address,
     }
 
 
@@ -318,6 +326,7 @@ def html_bodies(directory, names=("*.ipynb", "*.md")):
 
 
 def _notebook_exporter():
+    """Return what turns notebooks into HTML."""
     from nbconvert import HTMLExporter  # takes a second; not in the extra for plots
 
     return HTMLExporter(

@@ -35,8 +35,11 @@ SIZE = (7.6, 5.0)  # inches
 NO_TRACES = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 # Verdana has nearly the widths that the layout was computed with
 FONT_STACK = "'DejaVu Sans', Verdana, sans-serif"
-DARK, GREY = "#1a1a1a", "#8a8a8a"
-GREEN, RED, YELLOW = "#00785c", "#cc3311", "#b07800"
+DARK = "#1a1a1a"
+GREY = "#8a8a8a"
+GREEN = "#00785c"
+RED = "#cc3311"
+YELLOW = "#b07800"
 
 
 class Look(NamedTuple):

@@ -15,8 +15,13 @@ from ..papers.verdicts import BETTER, CONSISTENT, INCONCLUSIVE, NOT_RUN, REPRODU
 from ..results import by_columns, joined
 
 MIN_RUNS = 10  # fresh runs, before a reading is said to give a value
-GIVES, BEYOND, UNDECIDED, FAILS = "gives it", "is beyond it", "undecided", "does not"
-FEW, ONE, OPEN = "too few runs", "one training", "not tried"
+GIVES = "gives it"
+BEYOND = "is beyond it"
+UNDECIDED = "undecided"
+FAILS = "does not"
+FEW = "too few runs"
+ONE = "one training"
+OPEN = "not tried"
 TRIED = (GIVES, BEYOND, UNDECIDED, FAILS)
 OUTCOMES = {
     REPRODUCED: GIVES,
@@ -107,10 +112,12 @@ def tally(paper, found):
             of_reading += [answer for answer in answers_of_claim if answer.reading == reading.id]
         counts = Counter(answer.outcome for answer in of_reading)
         num_of_outcome = {outcome: counts[outcome] for outcome in TRIED}
+        has_runs = any(answer.runs for answer in of_reading)
+        reason = "" if has_runs else reading.not_run
         line = {
             "reading": reading,
             "runs": _runs_in_words(of_reading, num_one_training=counts[ONE]),
-            "why": "" if _run_counts(of_reading) else reading.not_run,
+            "why": reason,
             "values": len(of_reading),
             "open": len(of_reading) - sum(num_of_outcome.values()),
         }
@@ -118,14 +125,9 @@ def tally(paper, found):
     return lines
 
 
-def _run_counts(of_reading):
-    """Return the different numbers of runs, above 0, of the answers of a reading."""
-    return {answer.runs for answer in of_reading if answer.runs}
-
-
 def _runs_in_words(of_reading, num_one_training):
     """Return how many runs the answers of a reading have: "3 to 7 of 10, in part one"."""
-    run_counts = _run_counts(of_reading)
+    run_counts = {answer.runs for answer in of_reading if answer.runs}
     if not run_counts:
         words = "none"
     elif len(run_counts) == 1:
@@ -134,9 +136,11 @@ def _runs_in_words(of_reading, num_one_training):
         words = f"{min(run_counts)} to {max(run_counts)}"
     if run_counts and max(run_counts) < MIN_RUNS:
         words += f" of {MIN_RUNS}"
-    if num_one_training:
-        words += ", all one" if num_one_training == len(of_reading) else ", in part one"
-    return words
+    if num_one_training == 0:
+        return words
+    if num_one_training == len(of_reading):
+        return f"{words}, all one"
+    return f"{words}, in part one"
 
 
 def unexplained(rows):

@@ -135,6 +135,7 @@ def _guide(root, played):
 
 
 def _page_of_agents(played):
+    """Return the page that lists the pages of agents."""
     lines = ["# Play the agents", "", "In this browser, with the library's own kernels."]
     for heading, agents in itertools.groupby(played, itemgetter("asks")):
         lines += ["", f"## {heading}", ""]
@@ -166,6 +167,7 @@ def _link_to(agent, up=""):
 
 
 def _reference(source):
+    """Yield the page of each public module, made by pdoc."""
     pdoc = needs("pdoc", "docs")
     layout = {"docformat": "numpy", "template_directory": FOLDER / "api", "search": False}
     pdoc.render.configure(show_source=source, **layout)
@@ -194,6 +196,7 @@ def _without_marks(text):
 
 
 def _report(directory, played):
+    """Yield the pages of the report and of the executed notebooks."""
     for path, kind, body in html_bodies(directory):
         if kind == "notebook":
             yield _notebook_page(path, body)
@@ -220,8 +223,10 @@ def _report_page(path, body, played):
 def _with_games(body, statements, played):
     """Return the page of a paper with links from statements to the games that they are about."""
     for statement in statements:
-        studies = [one["study"] for part in statement.parts for one in series(part)]
-        games = "-".join(studies).split("-")
+        games = set()  # the parts of the names of its studies, among which are games
+        for part in statement.parts:
+            for one in series(part):
+                games.update(one["study"].split("-"))
         agents = [agent for agent in played if agent["game"] in games]
         if agents:
             links = html_of("\n\n".join(_links(agents, "../../")))
@@ -287,4 +292,5 @@ def _parts(title, path, body):
 
 
 def _searched_words(text):
+    """Return those words of a piece of HTML that somebody may search for."""
     return " ".join(unescape(UNSEARCHED.sub(" ", text)).split())

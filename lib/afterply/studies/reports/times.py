@@ -16,7 +16,8 @@ import numpy as np
 from ...stats import Interval, mean_interval, plain, together, with_interval
 from ..sources import RECORDED, duration
 
-TRAINING, ALL_OF_IT = "training", "all of it"
+TRAINING = "training"
+ALL_OF_IT = "all of it"
 MIN_AGENTS = 3  # for an interval
 NOT_YET = ("not measured yet", "not measured yet")
 
@@ -140,4 +141,5 @@ def _in_words(interval, num_agents, least=0.0, decimals=None):
 
 
 def _agents(number):
-    return f"{number} agent{'' if number == 1 else 's'}"
+    unit = "agent" if number == 1 else "agents"
+    return f"{number} {unit}"
