@@ -684,29 +684,23 @@ def tried(part, runs, looks=(), times=1) -> Part:
         return _tried_trend(part, runs, stages, times)
     tests = _joined_tests(part, runs, stages, looks, times, is_approximate)
     low, high = _ends(part)
-    first = runs[0]
-    never = ("", first.never)
-    shown = str(first)
-    is_capped = bool(first.open)
-    if len(runs) > 1:
-        second = runs[1]
-        never = (second.never, first.never)
-        shown = f"{first} against {second}"
-        is_capped = is_capped or bool(second.open)
-    never_for, never_against = never
+    # Where no run converged nothing can be below: it is not known how long they would take.
+    never_for = runs[1].never if len(runs) > 1 else ""
+    never_against = runs[0].never
     p_above_low = 1.0 if never_for else _p_value(tests.least, low, 1)
     p_below_high = _p_value(tests.most, high, -1)
     p_below_low = 1.0 if never_against else _p_value(tests.most, low, -1)
     p_above_high = _p_value(tests.least, high, 1)
     num_ends = sum(math.isfinite(end) for end in (low, high))
+    is_capped = any(one.open for one in runs)
     return Part(
         part.get("of", ""),
         tests.seen,
         (low, high),
         p_for=max(p_above_low, p_below_high),
         p_against=min(1.0, num_ends * min(p_below_low, p_above_high)),
-        shown=shown if is_capped else "",
-        never=never,
+        shown=" against ".join(str(one) for one in runs) if is_capped else "",
+        never=(never_for, never_against),
     )
 
 
