@@ -77,8 +77,8 @@ def profile_parameters(path: Path, profile: str, given: dict | None = None) -> d
         if given:
             names = ", ".join(given)
             raise ValueError(f"{path.name}: the profile paper has no {names}; {REMEDY}")
-        states_values = set(known) - {"profile", "mine"}  # in the cell itself
-        if states_values:
+        values_in_cell = set(known) - {"profile", "mine"}
+        if values_in_cell:  # those are the quick ones
             file = data_directory() / "profiles" / profile / f"{path.stem}.yaml"
             stated = check_values(known, read_yaml(file) | stated, str(file), everything=True)
     return stated | check_values(known, given, path.name)
@@ -135,19 +135,21 @@ def _run_silently(source, name, namespace):
     for line in source.split("\n"):
         is_magic = line.startswith(("%", "!"))
         lines.append("pass" if is_magic else line)
-    code = compile("\n".join(lines), name, "exec")
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        code = compile("\n".join(lines), name, "exec")
         exec(code, namespace)
 
 
 def _studies_in(namespace):
     """Return the different studies that have a name, or stand in a dictionary that has one."""
-    studies = {}
+    studies = []
     for named in namespace.values():
         values = named.values() if isinstance(named, dict) else [named]
-        studies |= {value: None for value in values if isinstance(value, Study)}
-    return list(studies)
+        for value in values:
+            if isinstance(value, Study) and value not in studies:
+                studies.append(value)
+    return studies
 
 
 def collect(paths, profile=PAPER) -> tuple[list[Study], list[str]]:

@@ -65,16 +65,16 @@ class Job:
 
     study: str
     arm: str
-    seeded_as: str
-    run: int
+    seeded_as: str  # the name from which the random numbers of the arm derive
+    run: int  # its number in the arm, from 0
     game: object
-    learner: object
-    parameters: dict
+    learner: object  # a module, or what has the same names
+    parameters: dict  # all of the learner's
     episodes: int
-    every: int
-    curve: tuple
-    final: tuple
-    cache: Path
+    every: int  # episodes between two points of the curves
+    curve: tuple  # evaluators during training ...
+    final: tuple  # ... and at its end
+    cache: Path  # the folder of checkpoints
     alike: dict = field(default_factory=dict)  # parts of keys that all runs of an arm share
 
     def _once(self, name, make):
@@ -231,15 +231,17 @@ class Run:
 
 
 class Limit(NamedTuple):
-    """How many seconds a run may train: until it is at an episode, and from there on."""
+    """How many seconds a run may train. It has more time until it reaches its first point."""
 
     seconds: float = math.inf
-    first: int = 0
-    until_first: float = 0.0
+    first: int = 0  # the episode of the first point
+    until_first: float = 0.0  # seconds; less than `seconds` changes nothing
 
     def is_over(self, seconds: float, episode: int) -> bool:
         """Return whether a run must stop that has reached an episode after some seconds."""
-        allowed = max(self.until_first, self.seconds) if episode < self.first else self.seconds
+        allowed = self.seconds
+        if episode < self.first:
+            allowed = max(self.until_first, allowed)
         return seconds >= allowed
 
 
