@@ -129,9 +129,9 @@ class Matches(Evaluator):
 
     def matches(self, game, agent, seed: int = 0):
         """Play the matches and return their long table; the agent's name in it is ``agent``."""
-        scheme, number = self.starts
+        scheme, argument = self.starts  # a number of plies or positions, or actions
         players = {"agent": agent, self.name: self.opponent()}
-        starts = STARTS[scheme](game, number, seed)
+        starts = STARTS[scheme](game, argument, seed)
         return played(game, players, starts, self.episodes, seed, seats="first")
 
     def _measure(self, game, agent, seed):

@@ -105,7 +105,8 @@ def _near(word, known):
     near = difflib.get_close_matches(word.lower(), names, 3)
     if not near:
         return f"there are {', '.join(known)}"
-    return f"did you mean {' or '.join(repr(names[name]) for name in near)}?"
+    suggestions = " or ".join(repr(names[name]) for name in near)
+    return f"did you mean {suggestions}?"
 
 
 # Recorded runs
@@ -238,28 +239,28 @@ def first_difference(old: dict, new: dict) -> str:
     places = [place for place in {**recorded, **made} if recorded.get(place) != made.get(place)]
     if not places:
         return _different_ends(old, new)
-    first = min(episode for episode, _ in places)
-    at_first = [(episode, columns) for episode, columns in places if episode == first]
-    _, columns = at_first[0]
-    place = (first, columns)
-    text = f"first after {first:,} episodes: {in_words(columns)} is {made.get(place)}"
-    text += f", recorded {recorded.get(place)}"
-    if len(at_first) > 1:
-        text += f" (and {len(at_first) - 1} more)"
+    episodes = [episode for episode, _ in places]
+    first = places[episodes.index(min(episodes))]
+    episode, columns = first
+    text = f"first after {episode:,} episodes: {in_words(columns)} is {made.get(first)}"
+    text += f", recorded {recorded.get(first)}"
+    num_others = episodes.count(episode) - 1
+    if num_others:
+        text += f" (and {num_others} more)"
     num_checkpoints = len({episode for episode, _ in recorded})
     if num_checkpoints > 1:
-        num_different = len({episode for episode, _ in places})
-        text += f"; {num_different} of {num_checkpoints} checkpoints differ"
+        text += f"; {len(set(episodes))} of {num_checkpoints} checkpoints differ"
     return text
 
 
 def _different_ends(old, new):
     """Return in words how two trainings, or the networks of two evaluations, differ."""
-    made, recorded = [
-        record.get("diverged") or f"the checksum {record.get('checksum')}" for record in (new, old)
-    ]
-    text = f"it ended with {made}, recorded is {recorded}"
+    text = f"it ended with {_end_in_words(new)}, recorded is {_end_in_words(old)}"
     return text if old["kind"] == "train" else f"its numbers are equal, but {text}"
+
+
+def _end_in_words(record):
+    return record.get("diverged") or f"the checksum {record.get('checksum')}"
 
 
 def _points(record):
@@ -465,15 +466,14 @@ def last_values(table) -> dict:
 
 def _means(old, new):
     """Return the mean results of recorded and new runs of an arm, beside each other."""
-    new_means = {}
-    for place, values in last_values(new).items():
-        new_means[place] = _mean_in_words(values)
+    new_values = last_values(new)
     rows = []
     for place, values in last_values(old).items():
         _, _, columns = place
-        recorded = _mean_in_words(values)
-        variant_mean = new_means.get(place)
-        rows.append({"what": in_words(columns), "recorded": recorded, "variant": variant_mean})
+        row = {"what": in_words(columns), "recorded": _mean_in_words(values), "variant": None}
+        if place in new_values:
+            row["variant"] = _mean_in_words(new_values[place])
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
@@ -560,10 +560,7 @@ def _statements(paper, study, arm, recorded, changed, studies):
 
     All of the paper are judged, since one correction covers them; so the others' arms are needed.
     """
-    rest_on_arm = []
-    for statement in paper.statements:
-        series_used = _series(statement)
-        rest_on_arm.append(any(_names(one, study.name, arm) for one in series_used))
+    rest_on_arm = [_rests_on(statement, study.name, arm) for statement in paper.statements]
     if not any(rest_on_arm):
         return
     others = _rows_of_other_arms(paper, study, arm, studies)
@@ -608,6 +605,10 @@ def _values_in(rows):
         return final_values(rows[place], which) if place in rows else {}
 
     return values
+
+
+def _rests_on(statement, study, arm):
+    return any(_names(one, study, arm) for one in _series(statement))
 
 
 def _series(statement):
