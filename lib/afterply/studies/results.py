@@ -95,6 +95,11 @@ def as_rows(found, name: str) -> tuple[list, list]:
     return rows, values
 
 
+def one_point(rows, episode, values) -> dict:
+    """Return the values of some rows at one episode, as a record holds them."""
+    return {"rows": rows, "episode": [episode], "values": [[value] for value in values]}
+
+
 def _row(result) -> dict:
     """Return the columns that a result fills, but for its value."""
     columns = {}

@@ -43,7 +43,7 @@ from .records import (
     provenance,
     sources_behind,
 )
-from .results import Collected, as_rows, in_percent, in_words, select
+from .results import Collected, as_rows, in_percent, in_words, one_point, select
 from .sources import HERE, MISSING, RECORDED
 
 CHECKPOINT_SECONDS = 30.0  # between two checkpoints, at least ...
@@ -420,7 +420,7 @@ def evaluate(job: Job, key: str, checksum: str) -> list[dict]:
         net = trained_net(job)
     _, evaluator = job.evaluations[key]
     rows, values, seconds = measure(job, evaluator, net, job.episodes)
-    points = {"rows": rows, "episode": [job.episodes], "values": [[value] for value in values]}
+    points = one_point(rows, job.episodes, values)
     return [job.record(key, net, seconds, **points)]
 
 

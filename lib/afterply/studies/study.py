@@ -28,7 +28,7 @@ from .papers import claims
 from .papers.compare import compare
 from .profiles import PAPER, QUICK, RECORDED, REMEDY, Setup, cell, notebook
 from .records import Records, key_of, learner_parameters, made_by, sources_behind
-from .results import Collected, as_rows, joined
+from .results import Collected, as_rows, joined, one_point
 from .runs import Job, Run, final_net, trained_net, where_to_work, work
 from .sources import MISSING, how_to_make
 from .sources import RECORDED as FROM_RECORDS
@@ -359,7 +359,7 @@ class Study:
                 results = function(rows)
                 if results:
                     columns, values = as_rows(results, f"a derivation of {arm}")
-                    collected.add(number, _one_point(columns, rows.episode.max(), values))
+                    collected.add(number, one_point(columns, rows.episode.max(), values))
             table = collected.table()
         if not whole_curves:
             last = table.groupby("run").episode.transform("max")
@@ -606,12 +606,7 @@ def _shares(run):
     statistics = training.get("statistics", {})
     for name in SHARES:
         if name in statistics:
-            yield _one_point([{"measure": name}], run.job.episodes, [100.0 * statistics[name]])
-
-
-def _one_point(rows, episode, values):
-    """Return the values of some rows at one episode, as a record holds them."""
-    return {"rows": rows, "episode": [episode], "values": [[value] for value in values]}
+            yield one_point([{"measure": name}], run.job.episodes, [100.0 * statistics[name]])
 
 
 def _mean_costs(records):
