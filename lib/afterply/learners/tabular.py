@@ -230,15 +230,16 @@ class Session(BaseSession):
         if kind == "twin":
             return self.twin
         if kind == "random":
-            self.net.teacher = Side(Policy(RANDOM, 0, 0.0, 0.0), QTable(self.game))
+            teacher = Side(Policy(RANDOM, 0, 0.0, 0.0), QTable(self.game))
         elif kind == "converged":
-            self.net.teacher = greedy_side(self._converged_table())
+            teacher = greedy_side(self._converged_table())
         else:
             ties = "first" if kind == "deterministic" else "random"
             depth = self.params["minimax_depth"]
             epsilon = float(self.params["teacher_epsilon"])
-            self.net.teacher = min_max_side(self.game, ties, depth, epsilon)
-        return self.net.teacher
+            teacher = min_max_side(self.game, ties, depth, epsilon)
+        self.net.teacher = teacher
+        return teacher
 
     @property
     def twin(self) -> Side:

@@ -44,7 +44,7 @@ class Agent(Seated):
         self.search = side.net if isinstance(side.net, BestMoves) else None
 
     @property
-    def net(self) -> QTable:
+    def net(self):
         """The table; that of a search fills while it plays, in each thread its own."""
         if self.search is not None:
             return self.search.net
