@@ -188,7 +188,10 @@ def test_parameters_that_can_not_be_are_named(name, given, words):
         (lambda: race(num_codes=[0]), "num_codes must be at least 1"),
         (lambda: race(num_codes=2), "num_codes must be a list of whole numbers, not 2"),
         (lambda: race(num_codes=[6, 6], symmetries=[[1, 0]]), "start with the identity"),
-        (lambda: race(num_codes=[6] * 3, symmetries=[[0, 1, 2], [1, 2, 0]]), r"1 after 1 .*\[2, 0"),
+        (
+            lambda: race(num_codes=[6] * 3, symmetries=[[0, 1, 2], [1, 2, 0]]),
+            r"1 and then 1 .*\[2, 0",
+        ),
         (lambda: race(heuristic=3), "'heuristic' must be a function, not 3"),
         # ... and where a training would leave its arrays
         (lambda: train(actions=1), "actions are 0 to actions - 1 = 0"),
