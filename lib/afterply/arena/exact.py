@@ -93,12 +93,20 @@ def _read_policy(rules, states, mover, policy, table, work, shares):
 def policy(game, agent) -> np.ndarray:
     """Return an agent's probability of every move of the graph, float64[moves]."""
     check_agent(game, agent)
-    found = graph(game)
+    positions = graph(game)
     if agent.kind in (GREEDY, SOFTMAX) and game.rules.compound == 1:  # all random moves are alike
-        shares, reads = np.zeros(len(found.target)), (agent.side.policy, agent.net.table)
-        _read_policy(game.rules, found.states, found.mover, *reads, new_work(game, 0), shares)
+        shares = np.zeros(len(positions.target))
+        _read_policy(
+            game.rules,
+            positions.states,
+            positions.mover,
+            agent.side.policy,
+            agent.net.table,
+            new_work(game, 0),
+            shares,
+        )
         return shares
-    running = found.states[found.mover >= 0]
+    running = positions.states[positions.mover >= 0]
     return np.concatenate([agent.policy(s) for s in running])
 
 
@@ -113,32 +121,38 @@ def outcome(game, first, second) -> Result:
     >>> round(192 * outcome(game, agents.min_max(game), agents.chance(game)).win, 9)
     191.0
     """
-    found = graph(game)
-    values = np.zeros((len(found.states), 3))
-    _add_up(found, _shares(game, first), _shares(game, second), values)
+    positions = graph(game)
+    values = np.zeros((len(positions.states), 3))
+    _add_up(positions, _shares(game, first), _shares(game, second), values)
     return Result(*map(float, values[0]))
 
 
 def greatest(game, second, wanted: str = "draw") -> float:
     """Return the greatest share of "win", "draw" or "loss" that any first player reaches."""
     sign = 1.0 - Result._fields.index(one_of("wanted", wanted, Result._fields))
-    found, shares = graph(game), _shares(game, second)
-    best = np.zeros(len(found.states))
+    positions = graph(game)
+    shares = _shares(game, second)
+    best = np.zeros(len(positions.states))
     for i in range(len(best) - 1, -1, -1):
-        if found.mover[i] < 0:
-            best[i] = np.sign(found.result[i]) == sign
+        if positions.mover[i] < 0:
+            best[i] = np.sign(positions.result[i]) == sign
             continue
-        moves = slice(found.first[i], found.first[i + 1])
-        below = best[found.target[moves]]
-        best[i] = below.max() if found.mover[i] == 0 else (shares[moves] * below).sum()
+        moves = slice(positions.first[i], positions.first[i + 1])
+        after_moves = best[positions.target[moves]]
+        if positions.mover[i] == 0:
+            best[i] = after_moves.max()
+        else:
+            best[i] = (shares[moves] * after_moves).sum()
     return float(best[0])
 
 
 def _shares(game, side) -> np.ndarray:
-    side = side if isinstance(side, np.ndarray) else policy(game, side)
-    if side.shape != graph(game).target.shape or side.dtype != np.float64:
-        raise ValueError(f"a policy is float64{list(graph(game).target.shape)}, not {side!r}")
-    return side
+    """Return the probability of every move: of an agent, or of a policy, which is checked."""
+    shares = side if isinstance(side, np.ndarray) else policy(game, side)
+    shape = graph(game).target.shape
+    if shares.shape != shape or shares.dtype != np.float64:
+        raise ValueError(f"a policy is float64{list(shape)}, not {shares!r}")
+    return shares
 
 
 @kernel

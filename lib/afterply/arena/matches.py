@@ -72,17 +72,17 @@ def play_on(game, seated, state, rng, most: int = MAX_PLIES) -> tuple:
 def _ask(game, player, seat, s, legal) -> int:
     who = f"{getattr(player, 'name', type(player).__name__)} in seat {seat} of {game.name}"
     try:
-        given = player.choose(s.copy())
+        answer = player.choose(s.copy())
     except Exception as error:
         error.add_note(f"raised by {who}")
         error.seat = seat
         raise
     try:
-        action = operator.index(given)
+        action = operator.index(answer)
     except TypeError:
         action = None
     if action is None or not (legal == action).any():
-        error = IllegalAction(f"{who} chose {given!r}; legal here: {legal.tolist()}")
+        error = IllegalAction(f"{who} chose {answer!r}; legal here: {legal.tolist()}")
         error.seat = seat
         raise error
     return action
@@ -149,12 +149,15 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
         for player in begun:
             if hasattr(player, "close"):
                 player.close()
-    moves, states = [action for action, _ in steps], [after for _, after in steps]
-    return Result(game.score(end), moves, [state, *states])
+    moves = [action for action, _ in steps]
+    states = [state] + [after for _, after in steps]
+    return Result(game.score(end), moves, states)
 
 
 def _checked(game, start) -> tuple:
-    if not isinstance(start, tuple) or len(start) != 2 or not isinstance(start[1], (list, tuple)):
+    """Return a start position with a copy of its state; ValueError if it is none."""
+    is_pair = isinstance(start, tuple) and len(start) == 2
+    if not is_pair or not isinstance(start[1], (list, tuple)):
         raise ValueError(f"a start position is (state, actions), not {start!r}")
     return game._state(start[0]).copy(), start[1]
 
@@ -218,8 +221,10 @@ def matches(
     check_game(game, "a match")
     if not isinstance(players, dict):
         raise TypeError(f"matches need a dictionary name -> player, not {players!r}")
-    workers, seed = whole("workers", workers), seed_number(seed)
-    max_plies, episodes = whole("max_plies", max_plies), whole("episodes", episodes)
+    workers = whole("workers", workers)
+    seed = seed_number(seed)
+    max_plies = whole("max_plies", max_plies)
+    episodes = whole("episodes", episodes)
     wrapped = {name: wrap(player) for name, player in players.items()}
     starts = [None] if starts is None else list(starts)
     if not wrapped or not starts:
@@ -329,12 +334,14 @@ def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
         return [tuple(seated) for seated in seats]
     if one_of("seats", seats, ("all", "first")) == "all" and len(names) >= n:
         return list(itertools.permutations(names, n))
-    found = []
-    for agent in names if seats == "all" else names[:1]:
-        others = itertools.cycle([name for name in names if name != agent] or names)
-        rest = list(itertools.islice(others, n - 1))
-        found += [(*rest[:seat], agent, *rest[seat:]) for seat in range(n)]
-    return list(dict.fromkeys(found))
+    agents = names if seats == "all" else names[:1]
+    seatings_of_agents = []
+    for agent in agents:
+        others = [name for name in names if name != agent] or names
+        rest = list(itertools.islice(itertools.cycle(others), n - 1))
+        for seat in range(n):
+            seatings_of_agents.append((*rest[:seat], agent, *rest[seat:]))
+    return list(dict.fromkeys(seatings_of_agents))
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
@@ -358,15 +365,17 @@ def win_rate(scores, score_range=(-1.0, 1.0)) -> float:
     low, high = score_range
     if not low < high:
         raise ValueError(f"score_range must be (least, greatest), not {score_range!r}")
-    given, scores = reprlib.repr(np.ravel(scores).tolist()), np.asarray(scores, float)
-    if not scores.size:
-        raise ValueError(f"there is no score among {given}")
-    if missing := int((~np.isfinite(scores)).sum()):
+    scores_in_words = reprlib.repr(np.ravel(scores).tolist())
+    values = np.asarray(scores, float)
+    if not values.size:
+        raise ValueError(f"there is no score among {scores_in_words}")
+    if missing := int((~np.isfinite(values)).sum()):
         raise ValueError(
-            f"{missing} of {scores.size} scores are missing in {given}, so there is no win rate:"
-            " matches failed; see table.error, or let who fails lose by matches(..., forfeit=True)"
+            f"{missing} of {values.size} scores are missing in {scores_in_words}, so there is no"
+            " win rate: matches failed; see table.error, or let who fails lose by"
+            " matches(..., forfeit=True)"
         )
-    return float((np.mean(scores) - low) / (high - low))
+    return float((np.mean(values) - low) / (high - low))
 
 
 class Start(NamedTuple):
@@ -380,17 +389,21 @@ def starts_all(game, plies: int) -> list[Start]:
     """Return every non-terminal position after exactly `plies` actions, one for each sequence."""
     level = starts_after(game, [[]])
     for _ in range(whole("plies", plies, 0)):
-        level = [
-            Start(game.play(s, a), [*actions, int(a)])
-            for s, actions in level
-            for a in game.legal(s)
-        ]
+        following = []
+        for state, actions in level:
+            for action in game.legal(state):
+                after = game.play(state, action)
+                following.append(Start(after, [*actions, int(action)]))
+        level = following
     return [start for start in level if not game.over(start.state)]
 
 
 def starts_upto(game, plies: int) -> list[Start]:
     """Return the default start and every non-terminal position after at most `plies` actions."""
-    return [start for k in range(whole("plies", plies, 0) + 1) for start in starts_all(game, k)]
+    starts = []
+    for k in range(whole("plies", plies, 0) + 1):
+        starts += starts_all(game, k)
+    return starts
 
 
 def starts_after(game, paths) -> list[Start]:

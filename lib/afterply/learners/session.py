@@ -23,7 +23,11 @@ def check_episodes(number) -> int:
 
 def next_chunk(chunk: int, seconds: float, aim: float) -> int:
     """Return how many episodes to play next, if `chunk` of them took `seconds`, to take `aim`."""
-    return 2 * chunk if seconds < aim / 2 else max(1, chunk // 2) if seconds > 2 * aim else chunk
+    if seconds < aim / 2:
+        return 2 * chunk
+    if seconds > 2 * aim:
+        return max(1, chunk // 2)
+    return chunk
 
 
 class BaseSession:
@@ -59,7 +63,8 @@ class BaseSession:
     limits = {"counters": (0, 2**62)}
 
     def __init__(self, game, params: dict | None = None, seed: int = 0, **changed):
-        self.game, self.seed = check_game(game), seed_number(seed)
+        self.game = check_game(game)
+        self.seed = seed_number(seed)
         self.params = check_parameters(self.parameters, params, game, changed)
 
     def train(self, num_episodes: int) -> None:
@@ -67,11 +72,12 @@ class BaseSession:
 
         FloatingPointError if the values diverge, RuntimeError if an episode goes on and on.
         """
-        goal, chunk = self.episode + check_episodes(num_episodes), 1
+        goal = self.episode + check_episodes(num_episodes)
+        chunk = 1
         while self.episode < goal:
             began = time.perf_counter()
-            kept = [episode for episode in self.snapshots if episode > self.episode]
-            stop = min([self.episode + chunk, goal, *kept])
+            snapshots_ahead = [episode for episode in self.snapshots if episode > self.episode]
+            stop = min([self.episode + chunk, goal, *snapshots_ahead])
             chunk = stop - self.episode
             self.net.trainings += 1  # before the values change: Ctrl-C may come in between
             self.play_until(stop)
@@ -93,8 +99,9 @@ class BaseSession:
         The game is as in ``players.load``. ValueError if the file can not be gone on with.
         """
         file = Archive(path)
-        card, state = file.meta.get("card", {}), [n for n in file.names if n.startswith(STATE)]
-        if not state:
+        card = file.meta.get("card", {})
+        names_of_state = [name for name in file.names if name.startswith(STATE)]
+        if not names_of_state:
             raise ValueError(f"{path} holds no training to go on with: save(path, resumable=True)")
         learner = cls.__module__.rpartition(".")[2]
         if card["learner"] != learner:
@@ -106,11 +113,12 @@ class BaseSession:
                 f"{path} was trained by {learner} version {trained_by}, and this is {present}: it"
                 " can be played (players.load), but not gone on with"
             )
-        game = game_of(path, file.meta) if game is None else game
+        if game is None:
+            game = game_of(path, file.meta)
         if file.meta["game"] != game.identity:
             raise ValueError(f"{path} holds a session of {file.meta['game']}, not of {game!r}")
         session = cls(game, card["parameters"], card["seed"])
-        session.load_state_dict({name.removeprefix(STATE): file[name] for name in state})
+        session.load_state_dict({name.removeprefix(STATE): file[name] for name in names_of_state})
         return session
 
     @property
@@ -125,20 +133,28 @@ class BaseSession:
 
     def load_state_dict(self, arrays: dict) -> None:
         """Take over the arrays of a checkpoint; raises ValueError if they do not fit this run."""
-        found, own = {}, self.state_dict()
-        for name, array in own.items():
-            new = found[name] = arrays[name] if name in arrays else np.zeros(0, object)
-            first = name in self.growing
-            alike = new.ndim == array.ndim and new.shape[first:] == array.shape[first:]
-            if not alike or new.dtype != array.dtype:
-                raise ValueError(
-                    f"the checkpoint does not fit this run: its array {name!r} should be"
-                    f" {array.dtype}{list(array.shape)}"
-                )
-        if wrong := out_of_range(found, self.limits):
+        present = self.state_dict()
+        checked = {}
+        for name, array in present.items():
+            checked[name] = arrays.get(name, np.zeros(0, object))
+            self._check_array(name, checked[name], array)
+        if wrong := out_of_range(checked, self.limits):
             raise ValueError(f"the checkpoint does not fit this run: numbers in its {wrong!r}")
         if self.growing:
-            self.load_growing(found)
+            self.load_growing(checked)
         self.net.trainings += 1
-        for name in own.keys() - set(self.growing):
-            own[name][...] = found[name]
+        for name in present.keys() - set(self.growing):
+            present[name][...] = checked[name]
+
+    def _check_array(self, name, new, present):
+        """Raise ValueError unless an array has type and shape of the present one.
+
+        Of an array that grows only the first dimension may be different.
+        """
+        first = 1 if name in self.growing else 0
+        has_shape = new.ndim == present.ndim and new.shape[first:] == present.shape[first:]
+        if not has_shape or new.dtype != present.dtype:
+            raise ValueError(
+                f"the checkpoint does not fit this run: its array {name!r} should be"
+                f" {present.dtype}{list(present.shape)}"
+            )

@@ -58,28 +58,42 @@ class Session(td.Session):
     """
 
     def __init__(self, game, params: dict | None = None, seed: int = 0, **changed):
-        own = check_parameters(PARAMETERS, params, check_game(game), changed)
-        shared = {k: v for k, v in own.items() if k in td.PARAMETERS}
-        super().__init__(game, td.DEFAULTS | shared, seed)
-        self.params, self._plain, self._run = own, self._run, self._play
-        settings = {name: own[name] for name in ("c_puct", "gamma", "step_reward", "pass_nodes")}
-        self.search = Search(game, self.net, own["iterations"], **settings)
+        checked = check_parameters(PARAMETERS, params, check_game(game), changed)
+        params_of_td = {name: value for name, value in checked.items() if name in td.PARAMETERS}
+        super().__init__(game, td.DEFAULTS | params_of_td, seed)
+        self.params = checked
+        self._run_without_search = self._run
+        self._run = self._play
+        self.search = Search(
+            game,
+            self.net,
+            checked["iterations"],
+            c_puct=checked["c_puct"],
+            gamma=checked["gamma"],
+            step_reward=checked["step_reward"],
+            pass_nodes=checked["pass_nodes"],
+        )
 
     def _play(self, net, par, mem, num_episodes):
         """Play and learn, with a search before every move. Deviations: D21."""
         rules = self.game.rules
-        first = math.ceil(self.params["search_from"] * self.par.episodes) - self.episode
-        if plain := max(0, min(first, num_episodes)):
-            self._plain(net, par, mem, plain)
-        for _ in range(num_episodes - plain):
+        first_with_search = math.ceil(self.params["search_from"] * self.par.episodes)
+        num_without_search = max(0, min(first_with_search - self.episode, num_episodes))
+        if num_without_search:
+            self._run_without_search(net, par, mem, num_without_search)
+        for _ in range(num_episodes - num_without_search):
             begin(rules, net, par, mem)
             self._plant()
-            plies, over = 0, False
+            plies = 0
+            over = False
             while not over and (par.max_plies == 0 or plies < par.max_plies):
-                action, explored, kept = self._choose()
+                action, explored, keep_tree = self._choose()
                 over = learn_move(rules, net, par, mem, action, explored)
                 plies += 1
-                if not over and not (kept and self.search.follow([(action, self._state())])):
+                if over:
+                    continue
+                followed = keep_tree and self.search.follow([(action, self._state())])
+                if not followed:
                     self._plant()
             mem.counters[TRUNCATED] += not over
             mem.counters[EPISODES] += 1
@@ -92,16 +106,18 @@ class Session(td.Session):
 
     def _choose(self) -> tuple[int, bool, bool]:
         """Return action, explored, tree kept. Source: [scheiermann2022] Sec. IV-E; D4, D8, D21."""
-        rng, how = self.mem.rng, self.params["training_exploration"]
-        if how == "epsilon":
+        rng = self.mem.rng
+        exploration = self.params["training_exploration"]
+        if exploration == "epsilon":
             _, epsilon = schedules(self.par, self.episode)
             if random_float(rng) < epsilon:
                 legal = self.game.legal(self._state())
                 return int(legal[random_int(rng, len(legal))]), True, False
-        found = self.search.run(self.params["iterations"])
-        total = int(found.visits.sum())
-        if how == "visits" and total:
-            place = np.searchsorted(np.cumsum(found.visits), random_int(rng, total), side="right")
-            return int(found.actions[place]), True, True
-        merit = found.visits if total else found.priors  # one iteration visits nothing
-        return int(found.actions[np.argmax(merit)]), False, True
+        result = self.search.run(self.params["iterations"])
+        num_visits = int(result.visits.sum())
+        if exploration == "visits" and num_visits:
+            drawn = random_int(rng, num_visits)
+            place = np.searchsorted(np.cumsum(result.visits), drawn, side="right")
+            return int(result.actions[place]), True, True
+        merit = result.visits if num_visits else result.priors  # one iteration visits nothing
+        return int(result.actions[np.argmax(merit)]), False, True

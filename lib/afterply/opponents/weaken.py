@@ -21,28 +21,40 @@ from ..networks.table_games import q_table
 from ..players.agents import Agent, chance, learned
 
 METHODS = ("snapshots", "log snapshots", "careless", "softmax", "noise", "forgotten")
+SNAPSHOTS = METHODS[:2]
 DIALS = tuple(k / 10 for k in range(11))
 
 
 def spread(net: QTable) -> float:
     """Return the standard deviation of all values in a table (1 if there are none)."""
-    return float(net.table.q[: net.entries].std()) or 1.0 if net.entries else 1.0
+    if not net.entries:
+        return 1.0
+    deviation = float(net.table.q[: net.entries].std())
+    return deviation or 1.0
 
 
 def temperature(net: QTable, dial: float) -> float:
     """Return the softmax temperature, or deviation of the noise: 0 at dial 1, infinite at 0."""
-    return np.inf if dial == 0.0 else spread(net) * (1.0 - dial) / dial
+    if dial == 0.0:
+        return np.inf
+    return spread(net) * (1.0 - dial) / dial
 
 
 def milestones(n: int, dials=DIALS) -> list[int]:
     """Return the training games after which both kinds of snapshots keep a table."""
     n = whole("the number of training games", n)
-    above = [dial for dial in dials if fraction("a dial", dial) > 0]
-    return sorted({_games_at(n, dial, method) for dial in above for method in METHODS[:2]})
+    games = set()
+    for dial in dials:
+        if fraction("a dial", dial) > 0:
+            for method in SNAPSHOTS:
+                games.add(_games_at(n, dial, method))
+    return sorted(games)
 
 
 def _games_at(n, dial, method) -> int:
-    return max(1, round(n * dial if method == "snapshots" else n**dial))
+    """Return after how many of `n` training games a kind of snapshots takes the table of a dial."""
+    games = n * dial if method == "snapshots" else n**dial
+    return max(1, round(games))
 
 
 def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None = None) -> Agent:
@@ -57,24 +69,36 @@ def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None
     >>> weakened(QTable(games.load("tictactoe")), "careless", 0.75).epsilon
     0.25
     """
-    q_table(net), one_of("the way to weaken", method, METHODS)
+    q_table(net)
+    one_of("the way to weaken", method, METHODS)
     seed = natural(seed)
     dial = fraction("the dial, from 0 (knows nothing) to 1 (as it was trained),", dial)
     if n is not None:
         n = whole("n, the training games of the full table,", n, 0)
-    if method in ("snapshots", "log snapshots"):
+    if method in SNAPSHOTS:
         if dial == 0.0:
             return chance(net.game)
-        return learned(net.snapshot(_games_at(net.episode if n is None else n, dial, method)))
-    net = net if n is None else net.snapshot(n)
+        all_games = net.episode if n is None else n
+        return learned(net.snapshot(_games_at(all_games, dial, method)))
+    full_table = net if n is None else net.snapshot(n)
     if method == "careless":
-        return learned(net, epsilon=1.0 - dial)
+        return learned(full_table, epsilon=1.0 - dial)
     if method == "softmax":
-        return learned(net, temperature=temperature(net, dial))
-    rng, q = np.random.default_rng(seed), net.table.q[: net.entries]
-    if method == "noise":  # the same, scaled, for all dials of a seed
-        noise = rng.standard_normal(net.entries)
-        changed = noise if dial == 0.0 else q + temperature(net, dial) * noise
-    else:  # a lower dial of a seed forgets more of the same
-        changed = np.where(rng.random(net.entries) < dial, q, 0.0)
-    return learned(net._but(table=net.table._replace(q=changed)))
+        return learned(full_table, temperature=temperature(full_table, dial))
+    values = _changed_values(full_table, method, dial, seed)
+    return learned(full_table._but(table=full_table.table._replace(q=values)))
+
+
+def _changed_values(net, method, dial, seed):
+    """Return the values of a table with noise, or with some of them forgotten: float64 [entries].
+
+    One seed draws the same for all dials: the noise is scaled, and a lower dial forgets more.
+    """
+    rng = np.random.default_rng(seed)
+    values = net.table.q[: net.entries]
+    if method == "forgotten":
+        return np.where(rng.random(net.entries) < dial, values, 0.0)
+    noise = rng.standard_normal(net.entries)
+    if dial == 0.0:
+        return noise
+    return values + temperature(net, dial) * noise
