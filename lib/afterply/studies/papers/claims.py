@@ -502,7 +502,9 @@ def _with_study(content, study):
     if {"arm", "metric", "select"} & set(content):
         changed["study"] = study
     for name, entry in content.items():
-        changed[name] = _with_study(_as_text(entry) if name in NUMBERED else entry, study)
+        if name in NUMBERED:
+            entry = _as_text(entry)
+        changed[name] = _with_study(entry, study)
     return changed
 
 

@@ -88,16 +88,14 @@ def row_of(claim, runs) -> dict:
     ]
     if max(unfinished):
         explanation += f"; {max(unfinished)} unfinished run(s) left out"
-    return row | {
-        "runs_needed": math.nan if judged.runs_needed is None else judged.runs_needed,
-        "surprise": judged.surprise,
-        "verdict": judged.label,
-        "explanation": explanation,
-    }
+    if judged.runs_needed is not None:
+        row["runs_needed"] = judged.runs_needed
+    return row | {"surprise": judged.surprise, "verdict": judged.label, "explanation": explanation}
 
 
 def _row_without_runs(claim):
     """Return the row of a claim as it is before there are runs."""
+    measured = in_words(claim.select) if claim.select else None
     return {
         "id": claim.id,
         "unit": claim.unit,
@@ -105,7 +103,7 @@ def _row_without_runs(claim):
         "paper": claim.paper,
         "study": claim.study,
         "arm": claim.arm,
-        "measured": in_words(claim.select) if claim.select else None,
+        "measured": measured,
         "place": claim.where,
         "printed": printed(claim.printed),
         "ours": "",
@@ -149,12 +147,15 @@ def _our_columns(claim, values, samples):
 def _judged(claim, samples):
     """Return the verdict on a claim, from what counts as its runs: component -> float [runs]."""
     error, runs_behind = claim.printed_error
+    # a printed error says more than a number of trainings
+    trainings = None if error else _trainings_in_groups(claim)
+    unit = f"group of {claim.shared} runs" if claim.shared > 1 else "run"
     settings = {
         "counted": claim.counted,
         "relation": claim.relation,
         "better": claim.better,
-        "trainings": None if error else _trainings_in_groups(claim),
-        "each": f"group of {claim.shared} runs" if claim.shared > 1 else "run",
+        "trainings": trainings,
+        "each": unit,
     }
     if claim.floor is not None:
         settings["floor"] = claim.floor

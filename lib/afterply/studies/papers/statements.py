@@ -248,7 +248,8 @@ def _possible(one):
         return 0.0, 100.0
     low, high = ANYTHING
     if in_percent(one["select"]["measure"]):
-        low, high = 0.0, 100.0
+        low = 0.0
+        high = 100.0
     if "less" not in one:
         return low, high
     low_of_less, high_of_less = _possible(one["less"])
@@ -270,7 +271,8 @@ def _decided(statement, outcome, level_for, level_against, num_statements, known
     error = math.nan
     is_safe = True
     if holds or fails:
-        outcome = replace(outcome, verdict=HOLDS if holds else DOES_NOT_HOLD)
+        verdict = HOLDS if holds else DOES_NOT_HOLD
+        outcome = replace(outcome, verdict=verdict)
         part_level = part_level_for if holds else part_level_against
         error, is_safe = _error(statement, outcome, num_statements, part_level, known)
     if not is_safe:
@@ -390,7 +392,10 @@ def decided(statement, outcome, statements):
         if p <= LEVEL / divisor:
             num_ends = 1 if holds else part.num_ends
             question = Asked(part, holds, level / num_ends)
-            yield part.of, question if question.known else None
+            if question.known:
+                yield part.of, question
+            else:
+                yield part.of, None
 
 
 def _error(statement, outcome, num_statements, level, known):
@@ -692,14 +697,16 @@ def tried(part, runs, looks=(), times=1) -> Part:
     p_below_low = 1.0 if never_against else _p_value(tests.most, low, -1)
     p_above_high = _p_value(tests.least, high, 1)
     num_ends = sum(math.isfinite(end) for end in (low, high))
-    is_capped = any(one.open for one in runs)
+    shown = ""
+    if any(one.open for one in runs):
+        shown = " against ".join(str(one) for one in runs)
     return Part(
         part.get("of", ""),
         tests.seen,
         (low, high),
         p_for=max(p_above_low, p_below_high),
         p_against=min(1.0, num_ends * min(p_below_low, p_above_high)),
-        shown=" against ".join(str(one) for one in runs) if is_capped else "",
+        shown=shown,
         never=(never_for, never_against),
     )
 
@@ -723,7 +730,8 @@ def _ends(part):
 
 def _joined_tests(part, runs, stages, looks, times, is_approximate):
     """Return the tests of a part, in which those of its stages are joined."""
-    tests = _tests(part, _up_to(runs, looks[-1]) if looks else runs)
+    runs_of_all_stages = _up_to(runs, looks[-1]) if looks else runs
+    tests = _tests(part, runs_of_all_stages)
     if len(stages) == 1 and times == 1:
         return tests
     tests_of_stages = [_tests(part, stage) for stage in stages]
@@ -836,7 +844,8 @@ def _mean_rank_correlation(table):
     for row in table:
         # `scipy.stats` takes a second, which every process would pay: it is read on first use
         ranks = scipy.stats.rankdata(row)
-        correlations.append(np.corrcoef(places, ranks)[0, 1] if np.ptp(ranks) else 0.0)
+        correlation = np.corrcoef(places, ranks)[0, 1] if np.ptp(ranks) else 0.0
+        correlations.append(correlation)
     # under chance a rank correlation has this spread
     spread = max(float(np.std(correlations, ddof=1)), 1 / math.sqrt(num_series - 1))
     se = spread / math.sqrt(num_runs)
