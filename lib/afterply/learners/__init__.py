@@ -29,11 +29,11 @@ __all__ += ["session", "tabular", "td", "td_wrapped"]
 
 
 def learners() -> dict[str, ModuleType]:
-    """Return all learners by name: the modules with a ``NAME``, also those of single papers."""
-    found = {}
+    """Return all learners by name: the modules of the package that declare one, wherever they are."""
+    modules = {}
     for file, text in SOURCES.items():
-        if file.startswith(("learners/", "papers/")) and "\nNAME = " in text:
+        if "\nNAME = " in text and "\nPARAMETERS = " in text:
             name = f"{PACKAGE.name}/{file}".removesuffix(".py").replace("/", ".")
             module = importlib.import_module(name)
-            found[module.NAME] = module
-    return found
+            modules[module.NAME] = module
+    return modules
