@@ -29,7 +29,7 @@ __all__ += ["session", "tabular", "td", "td_wrapped"]
 
 
 def learners() -> dict[str, ModuleType]:
-    """Return all learners by name: the modules of the package that declare one, wherever they are."""
+    """Return all learners by name: the modules of the package that declare one, in any folder."""
     modules = {}
     for file, text in SOURCES.items():
         if "\nNAME = " in text and "\nPARAMETERS = " in text:
