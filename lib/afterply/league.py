@@ -4,9 +4,9 @@
     FOLDER/league/*.jsonl      the matches of each pairing
     FOLDER/league.html         ratings, faults, and each player's worst move
 
-Each player runs in a process of its own: see :mod:`afterply.opponents.player_file`, also for what
-that does not protect. Who crashes, is late or makes an illegal move loses that match only; who is
-late twice loses all that are left, which are not played.
+Each player runs in a process of its own: :mod:`afterply.opponents.player_file` says what that
+protects, and what not. A player that crashes, is late or makes an illegal move loses that match
+only. A player that was late twice loses all matches that are left, and these are not played.
 """
 
 import itertools
@@ -35,7 +35,7 @@ __all__ = ["league"]
 
 TEMPLATE = Path(__file__).with_suffix(".html")
 PATIENCE = 2  # a player that was late so often loses the rest of its matches
-SAMPLE = 10  # random games that say how long a match is
+SAMPLE = 10  # random games from which the mean length of a match is estimated
 
 
 def league(
@@ -53,126 +53,211 @@ def league(
     game : Game
         For two or more players; of the package, or of a file of yours (`games.from_file`).
     episodes : int
-        Matches for each start position and seating. Where there is no chance, the start positions
-        are the first one and all after one move, so that few matches are repetitions.
+        Matches for each start position and seating, at least 1. Where there is no chance, the start
+        positions are the first one and all after one move, so that few matches are repetitions.
     seed : int
         The only source of chance, but for the players' own.
-    seconds, megabytes
-        What a move may take, and a process.
+    seconds : float
+        The time that a move may take, at least 0.001.
+    megabytes : int
+        The memory that the process of a player may take, at least 600.
     say : function, optional
-        Is told, as `print` is, what there is to play, how long that may take, and each pairing.
+        Called as `print` is, with messages on the progress: how many matches there are to play, how
+        long they may take, and each pairing. Default: no messages.
 
-    ValueError if there are not two players, a name would not stand in a table, or a player has
-    changed while it played.
+    Returns
+    -------
+    LeagueTable
+        Ratings, cross table and remarks, as of :func:`afterply.arena.tournament`.
+
+    Raises
+    ------
+    ValueError
+        If there are not enough players, the name of a file has other characters than letters,
+        digits, ``-`` and ``_``, or a player has changed while it played.
     """
     check_game(game, "a league")
     whole("episodes", episodes)
-    files, needed = sorted(Path(folder).glob("[!_.]*.py")), max(2, game.players)
-    if odd := [file.name for file in files if not re.fullmatch(r"[\w-]+", file.stem)]:
-        raise ValueError(f"{odd[0]!r}: name it by letters, digits, - and _ only")
-    if len(files) < needed:
-        raise ValueError(f"a league needs {needed} .py files in {folder}, not {len(files)}")
-    say = say or (lambda *words, **how: None)
-    players = {file.stem: PlayerFile(file, seconds, megabytes) for file in files}
-    who = {name: identity(player) for name, player in players.items()}
+    paths = _player_paths(folder, game)
+    if say is None:
+        say = _say_nothing
+    players = {path.stem: PlayerFile(path, seconds, megabytes) for path in paths}
+    for player in players.values():
+        player.patience = PATIENCE
+    identities = {name: identity(player) for name, player in players.items()}
     starts = starts_upto(game, 1) if game.deterministic else None
     (Path(folder) / "league").mkdir(exist_ok=True)
-    journals, left = {}, {}
+    journals = {}
     for names in itertools.combinations(players, game.players):
-        settings = [game.identity, episodes, seed, [who[name] for name in names]]
-        number = seed_from(json.dumps(settings))
-        journal = Path(folder) / "league" / f"{'-'.join(names)}-{number:016x}.jsonl"
-        text = journal.read_text(encoding="utf-8", errors="replace") if journal.exists() else ""
-        for name in names:
-            players[name].patience = PATIENCE
-            players[name].late += _times_late(text, name)
-        number = (len(starts) if starts else 1) * len(seatings(game, names)) * episodes
-        journals[names], left[names] = journal, max(0, number - max(0, text.count("\n") - 1))
-    expected, began, tables = _estimated(game, players, left, say), time.monotonic(), {}
-    played = 0.0
-    for place, names in enumerate(journals, 1):
-        if left[names]:
+        settings = [game.identity, episodes, seed, [identities[name] for name in names]]
+        digest = seed_from(json.dumps(settings))
+        journals[names] = Path(folder) / "league" / f"{'-'.join(names)}-{digest:016x}.jsonl"
+    _count_lateness(journals, players)
+    num_starts = len(starts) if starts else 1
+    num_left = {}
+    for names, journal in journals.items():
+        num_matches = num_starts * len(seatings(game, names)) * episodes
+        num_left[names] = max(0, num_matches - _num_played(journal))
+    estimates = _estimated(game, players, num_left, say)
+    tables = []
+    began = time.monotonic()
+    estimated_so_far = 0.0
+    for place, (names, journal) in enumerate(journals.items(), 1):
+        group = {name: players[name] for name in names}
+        if num_left[names]:
             say(f"[{place}/{len(journals)}] {' - '.join(names)}", end=" ")
-        group, before = {name: players[name] for name in names}, time.monotonic()
-        tables[names] = matches(
-            game, group, starts, episodes, seed, path=journals[names], forfeit=True
-        )
-        for name in names:
-            players[name].stop()
-            if left[names] and identity(players[name]) != who[name]:
-                journals[names].unlink()
-                raise ValueError(f"{name}.py has changed while it played: run the league again")
-        if left[names]:
-            played += expected[names]
-            now, ahead = time.monotonic(), sum(expected.values()) - played
-            pace = (now - began) / played
-            say(f"{left[names]} matches in {_clock(now - before)}, {_clock(pace * ahead)} left")
-    standings = LeagueTable(game, _joined(tables.values()))
+        began_pairing = time.monotonic()
+        tables.append(matches(game, group, starts, episodes, seed, path=journal, forfeit=True))
+        for player in group.values():
+            player.stop()
+        if num_left[names]:
+            _require_unchanged(group, identities, journal)
+            estimated_so_far += estimates[names]
+            now = time.monotonic()
+            # How long the rest will take follows from how good the estimates were so far.
+            pace = (now - began) / estimated_so_far
+            ahead = pace * (sum(estimates.values()) - estimated_so_far)
+            taken = now - began_pairing
+            say(f"{num_left[names]} matches in {_clock(taken)}, {_clock(ahead)} left")
+    standings = LeagueTable(game, _joined(tables))
     write_text(Path(folder) / "league.html", page(standings, starts))
     return standings
 
 
+def _say_nothing(*words, **how):
+    """Take the place of `print` where nobody wants messages."""
+
+
+def _player_paths(folder, game) -> list[Path]:
+    """Return the files of the players of a folder, or raise ValueError."""
+    paths = sorted(Path(folder).glob("[!_.]*.py"))
+    for path in paths:
+        if not re.fullmatch(r"[\w-]+", path.stem):
+            raise ValueError(f"{path.name!r}: name it by letters, digits, - and _ only")
+    num_needed = max(2, game.players)
+    if len(paths) < num_needed:
+        raise ValueError(f"a league needs {num_needed} .py files in {folder}, not {len(paths)}")
+    return paths
+
+
+def _require_unchanged(group, identities, journal):
+    """Delete the journal of a pairing and raise ValueError if a file has changed meanwhile."""
+    for name, player in group.items():
+        if identity(player) != identities[name]:
+            journal.unlink()
+            raise ValueError(f"{name}.py has changed while it played: run the league again")
+
+
+# Journals: the files of matches, one for each pairing
+
+
+def _text_of(journal) -> str:
+    """Return the text of a journal; empty if there is none."""
+    if not journal.exists():
+        return ""
+    return journal.read_text(encoding="utf-8", errors="replace")
+
+
+def _num_played(journal) -> int:
+    """Return how many matches a journal holds: its lines but the first, which is a header."""
+    return max(0, _text_of(journal).count("\n") - 1)
+
+
+def _count_lateness(journals, players):
+    """Count how often players were late when this league was played before."""
+    for names, journal in journals.items():
+        text = _text_of(journal)
+        for name in names:
+            players[name].late += _times_late(text, name)
+
+
 def _times_late(text: str, name: str) -> int:
-    """Return how often the journal of a pairing says that a player was late, or had been twice."""
-    # as the errors in it begin; what a player says itself stands behind other words
-    late, unplayed = (text.count(f', "{word}: {name}.py ') for word in ("TooLate", "Forfeited"))
-    return late + PATIENCE * unplayed
+    """Return how often a player was late by the text of a journal.
+
+    A match that was not played counts as :data:`PATIENCE` times, since that is why.
+    """
+    # An error in a journal begins in this way. What a player itself raises begins otherwise.
+    num_late = text.count(f', "TooLate: {name}.py ')
+    num_unplayed = text.count(f', "Forfeited: {name}.py ')
+    return num_late + PATIENCE * num_unplayed
 
 
 def _joined(tables) -> pd.DataFrame:
-    """Return the tables of pairings as one, in which no two matches have one number."""
-    joined, number = [], 0
+    """Return the tables of pairings as one, in which every match has a number of its own."""
+    renumbered = []
+    num_matches = 0
     for table in tables:
-        joined.append(table.assign(match=table.match + number))
-        number += table.match.nunique()
-    return pd.concat(joined, ignore_index=True)
+        renumbered.append(table.assign(match=table.match + num_matches))
+        num_matches += table.match.nunique()
+    return pd.concat(renumbered, ignore_index=True)
 
 
-def _estimated(game, players, left, say) -> dict:
-    """Return pairing -> seconds that its matches may take; each of its players is tried for that.
+# How long it may take
 
-    0 for pairings of which nothing is left.
+
+def _estimated(game, players, num_left, say) -> dict:
+    """Return pairing -> seconds that its matches may take, 0 where none are left.
+
+    Each player of a pairing with matches to play is asked for two moves.
     """
-    new = {names: number for names, number in left.items() if number}
+    estimates = dict.fromkeys(num_left, 0.0)
+    new = {names: number for names, number in num_left.items() if number}
     if not new:
-        say(f"All {len(left)} pairings were played before.")
-        return dict.fromkeys(left, 0.0)
-    say(f"{len(new)} of {len(left)} pairings have matches to play: {sum(new.values()):,}.")
-    rivals = [Random()] * game.players
-    plies = np.mean([len(match(game, rivals, seed=k).moves) for k in range(SAMPLE)])
-    begins, lasts = {}, {}
-    for name in dict.fromkeys(name for names in new for name in names):
+        say(f"All {len(num_left)} pairings were played before.")
+        return estimates
+    say(f"{len(new)} of {len(num_left)} pairings have matches to play: {sum(new.values()):,}.")
+    moves_a_match = _mean_plies(game) / game.players
+    seconds_to_start = {}
+    seconds_a_match = {}
+    for name in dict.fromkeys(itertools.chain.from_iterable(new)):
         say(f"{name}:", end=" ")
-        begins[name], again, error = _tried(game, players[name])
-        late = players[name].late >= PATIENCE  # it is not asked any more
-        lasts[name] = 0.0 if late else again if error else again * plies / game.players
-        say(error or f"{begins[name]:.1f} s to start, {1000 * again:,.0f} ms a move")
-    found = dict.fromkeys(left, 0.0)
+        seconds_to_start[name], seconds_a_move, error = _tried(game, players[name])
+        if players[name].late >= PATIENCE:  # it is not asked any more
+            seconds_a_match[name] = 0.0
+        elif error:  # its matches end where they begin
+            seconds_a_match[name] = seconds_a_move
+        else:
+            seconds_a_match[name] = seconds_a_move * moves_a_match
+        if error:
+            say(error)
+        else:
+            say(f"{seconds_to_start[name]:.1f} s to start, {1000 * seconds_a_move:,.0f} ms a move")
     for names, number in new.items():
-        found[names] = sum(begins[name] + number * lasts[name] for name in names)
-    say(f"This may take {_clock(sum(found.values()))}. Ctrl-C keeps what was played.")
-    return found
+        for name in names:
+            estimates[names] += seconds_to_start[name] + number * seconds_a_match[name]
+    say(f"This may take {_clock(sum(estimates.values()))}. Ctrl-C keeps what was played.")
+    return estimates
+
+
+def _mean_plies(game) -> float:
+    """Return the mean length of some random games, in moves of all players."""
+    rivals = [Random()] * game.players
+    return np.mean([len(match(game, rivals, seed=seed).moves) for seed in range(SAMPLE)])
 
 
 def _tried(game, player) -> tuple:
-    """Return seconds until a player's first move, for another one, and what went wrong."""
-    taken, error = [], ""
+    """Return seconds until a player's first move, seconds for another one, and its last error."""
+    seconds = []
+    error = ""
     for _ in range(2):
         began = time.monotonic()
         try:
             player.new_match(game, [], 0, 0)
             player.choose(game.start())
-        except Exception as failure:  # it says so again in its matches
+        except Exception as failure:  # its matches will show it again
             error = f"{type(failure).__name__}: {failure}"
-        taken.append(time.monotonic() - began)
+        seconds.append(time.monotonic() - began)
     player.stop()
-    return *taken, error
+    return *seconds, error
 
 
 def _clock(seconds: float) -> str:
-    """Return a time in words, 1:05."""
-    minutes, seconds = divmod(round(seconds), 60)
-    return f"{minutes}:{seconds:02d}"
+    """Return a time as minutes and seconds, such as 1:05."""
+    minutes, seconds_of_minute = divmod(round(seconds), 60)
+    return f"{minutes}:{seconds_of_minute:02d}"
+
+
+# What comes out
 
 
 class LeagueTable(Standings):
@@ -180,39 +265,48 @@ class LeagueTable(Standings):
 
     def __init__(self, game, table: pd.DataFrame):
         super().__init__(game, table)
-        lost = table[table.error.str.startswith("Forfeited: ")]
-        self.unplayed = lost[lost.score == game.score_range[0]].groupby("player").size().to_dict()
+        forfeited = table[table.error.str.startswith("Forfeited: ")]
+        losers = forfeited[forfeited.score == game.score_range[0]]
+        self.unplayed = losers.groupby("player").size().to_dict()  # player -> matches
         if self.unplayed:
             self._title += f", {sum(self.unplayed.values())} of them not played"
 
     @property
     def remarks(self) -> list[str]:
         """What a reader of the ratings has to know, in sentences."""
-        found = [
-            f"{name} was late {PATIENCE} times: {number} matches that it had left were not played,"
-            " and count as lost."
-            for name, number in self.unplayed.items()
-        ]
-        return found + super().remarks
+        remarks = []
+        for name, number in self.unplayed.items():
+            remarks.append(
+                f"{name} was late {PATIENCE} times: {number} matches that it had left were not"
+                " played, and count as lost."
+            )
+        return remarks + super().remarks
 
 
 def page(standings, starts=None) -> str:
     """Return the page of a league; `starts` are the start positions of its matches."""
-    game, table = standings.game, standings.table
-    faults = table[(table.error != "") & (table.score == game.score_range[0])].groupby("player")
-    listed = [
-        f"<li>{name}, {len(rows)}: {escape(rows.error.iloc[0])}</li>" for name, rows in faults
-    ]
-    worst = [
-        f"<details><summary>{name}: {escape(words)}</summary>{drawn}</details>"
-        for name, (words, drawn) in worst_moves(game, table, starts).items()
-    ]
+    game = standings.game
+    faults = "<p>None.</p>"
+    items = _list_items_of_faults(game, standings.table)
+    if items:
+        faults = f"<ul>{''.join(items)}</ul>"
+    worst = ""
+    for name, (words, drawing) in worst_moves(game, standings.table, starts).items():
+        worst += f"<details><summary>{name}: {escape(words)}</summary>{drawing}</details>"
+    if not worst:
+        worst = "<p>Nobody erred, or no perfect player of this game is here.</p>"
     return TEMPLATE.read_text(encoding="utf-8").format(
-        game=escape(game.name),
-        standings=standings._repr_html_(),
-        faults=f"<ul>{''.join(listed)}</ul>" if listed else "<p>None.</p>",
-        worst="".join(worst) or "<p>Nobody erred, or no perfect player of this game is here.</p>",
+        game=escape(game.name), standings=standings._repr_html_(), faults=faults, worst=worst
     )
+
+
+def _list_items_of_faults(game, table) -> list[str]:
+    """Return for each player how many matches it lost by a fault of its own, and the first."""
+    has_lost_by_fault = (table.error != "") & (table.score == game.score_range[0])
+    items = []
+    for name, rows in table[has_lost_by_fault].groupby("player"):
+        items.append(f"<li>{name}, {len(rows)}: {escape(rows.error.iloc[0])}</li>")
+    return items
 
 
 def worst_moves(game, table, starts=None) -> dict:
@@ -220,24 +314,37 @@ def worst_moves(game, table, starts=None) -> dict:
 
     Players without a mistake are left out, and all where there is no perfect player.
     """
-    judge, found, known = judge_of(game), {}, {}
+    judge = judge_of(game)
     if judge is None:
         return {}
     judge.new_match(game, [], 0, 0)
+    worst = {}
+    for name, (_, states, moves) in sorted(_largest_losses(game, table, starts, judge).items()):
+        state = states[-2]  # before the last move
+        action = moves[-1]
+        words = f"{game.action_name(state, action)} {judgement(game, judge, state, action)}"
+        worst[name] = words, str(boards.replay(game, states, moves))
+    return worst
+
+
+def _largest_losses(game, table, starts, judge) -> dict:
+    """Return player -> (value that its worst move lost, states and moves up to that move)."""
+    largest = {}
+    values_of = {}  # key of a state -> action -> value; most games repeat states
     for _, rows in table.groupby("match"):
         names = rows.sort_values("seat").player.tolist()
-        states = [starts[rows.start.iloc[0]].state if starts else game.start()]
-        moves = list(map(int, rows.moves.iloc[0].split()))
+        moves = [int(move) for move in rows.moves.iloc[0].split()]
+        state = starts[rows.start.iloc[0]].state if starts else game.start()
+        states = [state]
         for ply, action in enumerate(moves, 1):
-            state = states[-1]
-            if (key := game.key(state)) not in known:
-                known[key] = dict(zip(game.legal(state).tolist(), judge.values(state)))
-            loss, name = max(known[key].values()) - known[key][action], names[game.player(state)]
-            states.append(game.play(state, action))
-            if loss > max(SLACK, found.get(name, (0.0,))[0]):
-                found[name] = loss, states[: ply + 1], moves[:ply]
-    for name, (_, states, moves) in found.items():
-        last = states[-2], moves[-1]
-        words = f"{game.action_name(*last)} {judgement(game, judge, *last)}"
-        found[name] = words, str(boards.replay(game, states, moves))
-    return dict(sorted(found.items()))
+            key = game.key(state)
+            if key not in values_of:
+                values_of[key] = dict(zip(game.legal(state).tolist(), judge.values(state)))
+            loss = max(values_of[key].values()) - values_of[key][action]
+            name = names[game.player(state)]
+            state = game.play(state, action)
+            states.append(state)
+            largest_so_far = largest[name][0] if name in largest else 0.0
+            if loss > max(SLACK, largest_so_far):
+                largest[name] = loss, states[: ply + 1], moves[:ply]
+    return largest

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from afterply import arena, games, players
+from afterply import arena, games, opponents, players
 from afterply.kernel.random import new_rng, pick_best
 from afterply.networks import ntuple
 from afterply.networks.ntuple import Network
@@ -77,13 +77,13 @@ every_player = pytest.mark.parametrize("make, game, any_game", list(map(needs, C
 
 
 def test_every_class_of_players_is_tried_here():
-    modules = [f"{players.__name__}.{m.name}" for m in pkgutil.iter_modules(players.__path__)]
-    found = {
-        name
-        for module in map(importlib.import_module, modules)
-        for name, thing in vars(module).items()
-        if inspect.isclass(thing) and hasattr(thing, "new_match")
-    }
+    found = set()
+    for folder in (players, opponents):
+        for info in pkgutil.iter_modules(folder.__path__):
+            module = importlib.import_module(f"{folder.__name__}.{info.name}")
+            for name, thing in vars(module).items():
+                if inspect.isclass(thing) and hasattr(thing, "new_match"):
+                    found.add(name)
     assert found == {type(make()).__name__ for make, *_ in CASES.values()} | ELSEWHERE
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from afterply import arena, games, players
+from afterply import arena, games
 from afterply.arena import exact
 from afterply.learners import tabular
 from afterply.opponents import rating_pool, weaken, words
@@ -126,7 +126,7 @@ def test_published_ladders_rise_from_zero_and_their_opponents_play(name, pool):
     assert len(dials) == len(rungs) and dials[0] == 0 and dials[-1] == 1
     for word, rating in above.items():  # the searches and perfect play
         assert words.at_strength(game, rating).name == words.named(game, word).name
-    pair = {"strong": words.at_strength(game, 300), "weak": players.at_strength(game, 0)}
+    pair = {"strong": words.at_strength(game, 300), "weak": words.at_strength(game, 0)}
     table = arena.matches(game, pair, episodes=10, seed=1, strict=True)
     assert table[table.player == "strong"].score.mean() > table[table.player == "weak"].score.mean()
 

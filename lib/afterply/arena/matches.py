@@ -1,7 +1,8 @@
-"""Matches between players: one, or all between several from several start positions; and starts.
+"""Matches between players: one match, or all matches of several players; and start positions.
 
-All chance of a match comes from one seed, made of the seed given, the start, the episode and the
-names of the players. :func:`play_on` is the loop of every match.
+All chance of a match comes from one seed. :func:`matches` derives it from its own seed, the number
+of the start position, the episode and the names of the players. :func:`play_on` is the loop of
+every match.
 """
 
 import itertools
@@ -56,7 +57,8 @@ def advance(rules, s, action, rng, moves):
 
 def play_on(game, seated, state, rng, most: int = MAX_PLIES) -> tuple:
     """Play until the end, or `most` moves; return the last state, and every (action, state)."""
-    s, steps = game._state(state).copy(), []
+    s = game._state(state).copy()
+    steps = []
     legal = np.zeros(game.max_legal, np.int32)
     observers = [player.observe for player in seated if hasattr(player, "observe")]
     mover, num_legal = advance(game.rules, s, -1, rng, legal)
@@ -70,6 +72,7 @@ def play_on(game, seated, state, rng, most: int = MAX_PLIES) -> tuple:
 
 
 def _ask(game, player, seat, s, legal) -> int:
+    """Return a player's action; an error says who made it and has the number of the seat."""
     who = f"{getattr(player, 'name', type(player).__name__)} in seat {seat} of {game.name}"
     try:
         answer = player.choose(s.copy())
@@ -121,22 +124,19 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
     whole("max_plies", max_plies)
     if isinstance(players_by_seat, (str, dict)) or not hasattr(players_by_seat, "__iter__"):
         raise TypeError(f"a match needs a list of players, one a seat, not {players_by_seat!r}")
-    seated = []  # every seat has an object of its own
-    for player in map(wrap, players_by_seat):
-        seated.append(duplicate(player) if any(player is other for other in seated) else player)
-    if len(seated) != game.players:
-        raise ValueError(f"{game.name} has {game.players} seats, {len(seated)} players were given")
+    seated = _seat(game, players_by_seat)
     stream = new_rng(seed)
     rng = new_rng(int(random_bits(stream)))
     if start is None:
         start = game.start(int(random_bits(rng))), []
     state, actions = _checked(game, start)
-    begun = []
+    to_close = []
     try:
         for seat, player in enumerate(seated):
-            begun.append(player)
+            to_close.append(player)
+            seed_of_player = int(random_bits(stream))
             try:
-                player.new_match(game, list(actions), seat, int(random_bits(stream)))
+                player.new_match(game, list(actions), seat, seed_of_player)
             except Exception as error:
                 error.seat = seat
                 raise
@@ -146,12 +146,24 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
         if not game.over(end):
             raise RuntimeError(f"the match of {game.name} did not end within {max_plies} plies")
     finally:
-        for player in begun:
+        for player in to_close:
             if hasattr(player, "close"):
                 player.close()
     moves = [action for action, _ in steps]
     states = [state] + [after for _, after in steps]
     return Result(game.score(end), moves, states)
+
+
+def _seat(game, players_by_seat) -> list:
+    """Return a player for each seat; one that takes several seats has a copy in each but one."""
+    seated = []
+    for player in map(wrap, players_by_seat):
+        if any(player is other for other in seated):
+            player = duplicate(player)
+        seated.append(player)
+    if len(seated) != game.players:
+        raise ValueError(f"{game.name} has {game.players} seats, {len(seated)} players were given")
+    return seated
 
 
 def _checked(game, start) -> tuple:
@@ -192,16 +204,16 @@ def matches(
         seats, each of them in each seat against copies of the others. ``"first"``: the first player
         in each seat, the others in the rest.
     strict : bool
-        Raise RuntimeError if any match failed: the rest would say nothing of the whole.
+        Raise RuntimeError if any match failed: the others may be a biased sample.
     forfeit : bool
         A player that raises or makes an illegal move loses the match: it gets the least score of
         the game, the others the greatest.
     workers : int
         Processes that play side by side; the numbers do not depend on it.
     path : path, optional
-        A file to which every finished match is added; what it holds already is not played again.
-        ValueError if it was edited, or is of other matches, or if one of the `players` cannot be
-        told from others: give that a `version`.
+        A file to which every finished match is added; matches that it holds already are not played
+        again. ValueError if it was edited or belongs to other matches, or if one of the `players`
+        cannot be told from others: give that a `version`.
 
     Returns
     -------
@@ -231,97 +243,149 @@ def matches(
         raise ValueError(f"matches need players and starts, not {len(wrapped)}, {len(starts)}")
     starts = [None if start is None else _checked(game, start) for start in starts]
     seated = seatings(game, list(wrapped), seats)
-    everything = itertools.product(range(len(starts)), seated, range(episodes))
-    fixtures, parent = dict(enumerate(everything)), os.getpid()
-
-    def call(number):
-        place, names, episode = fixtures[number]
-        seated = [wrapped[name] for name in names]
-        drawn = seed_from(seed, place, episode, *names)
-        return parent, number, forfeit, game, seated, starts[place], drawn, max_plies
-
-    played = {}
+    fixtures = list(itertools.product(range(len(starts)), seated, range(episodes)))
+    results = {}
+    header = ""
     if path is not None:
-        given = [start and [list(map(int, part)) for part in start] for start in starts]
-        header = {
-            "game": game.identity,
-            "players": {name: identity(_seated(game, one)) for name, one in wrapped.items()},
-            "starts": f"{seed_from(json.dumps(given)):016x}",
-            **dict(episodes=episodes, seed=seed, seats=seats, max_plies=max_plies),
-            **({"forfeit": True} if forfeit else {}),
-        }
-        played = _read(path := Path(path), header := json.dumps(header))
-    calls = [call(number) for number in fixtures if number not in played]
-    if workers == 1:
-        done = itertools.starmap(_play_one, calls)
-    else:
-        import joblib
-
-        pool = joblib.Parallel(workers, return_as="generator_unordered")
-        done = pool(joblib.delayed(_play_one)(*call) for call in calls)
-    for number, *found in done:
-        played[number] = found
-        if found[-1] and not forfeit:
-            log.warning("match %d of %s failed: %s", number, game.name, found[-1])
+        path = Path(path)
+        settings = {"episodes": episodes, "seed": seed, "seats": seats, "max_plies": max_plies}
+        if forfeit:
+            settings["forfeit"] = True
+        header = _header(game, wrapped, starts, settings)
+        results = _read(path, header)
+    calls = []
+    for number, (start_number, names, episode) in enumerate(fixtures):
+        if number not in results:
+            players_by_seat = [wrapped[name] for name in names]
+            seed_of_match = seed_from(seed, start_number, episode, *names)
+            given = players_by_seat, starts[start_number], seed_of_match, max_plies
+            calls.append((os.getpid(), number, forfeit, game, *given))
+    for number, *result in _played(calls, workers):
+        results[number] = result
+        error = result[-1]
+        if error and not forfeit:
+            log.warning("match %d of %s failed: %s", number, game.name, error)
         if path is not None:
-            with open(path, "a", encoding="utf-8") as file:
-                file.write(_line(header, json.dumps([number, *found])) + "\n")
-    failed = [error for *_, error in played.values() if error]
-    if strict and failed:
-        raise RuntimeError(f"{len(failed)} of {len(played)} matches failed; the first: {failed[0]}")
+            _append(path, header, [number, *result])
+    errors = [error for *_, error in results.values() if error]
+    if strict and errors:
+        failed = f"{len(errors)} of {len(results)} matches failed"
+        raise RuntimeError(f"{failed}; the first: {errors[0]}")
+    return _long_table(fixtures, results)
+
+
+def _played(calls, workers):
+    """Return an iterator over (number, scores, moves, error) of every match, in any order."""
+    if workers == 1:
+        return itertools.starmap(_play_one, calls)
+    import joblib
+
+    pool = joblib.Parallel(workers, return_as="generator_unordered")
+    return pool(joblib.delayed(_play_one)(*call) for call in calls)
+
+
+def _play_one(parent, number, forfeit, game, players_by_seat, start, seed, max_plies) -> tuple:
+    """Return (number, scores, moves, error) of a match, which may be played in another process."""
+    work_for(parent)
+    try:
+        result = match(game, players_by_seat, start, seed, max_plies)
+    except Exception as error:  # which costs this match only
+        seat = getattr(error, "seat", None)
+        scores = [np.nan] * game.players
+        if forfeit and seat is not None:
+            scores = _forfeited(game, seat)
+        words = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])]
+        return number, scores, [], "; ".join(words)
+    return number, result.scores.tolist(), result.moves, ""
+
+
+def _forfeited(game, loser) -> list:
+    """Return the scores by seat of a match that the player in one seat lost by its own fault."""
+    least, greatest = map(float, game.score_range)
+    scores = []
+    for seat in range(game.players):
+        scores.append(least if seat == loser else greatest)
+    return scores
+
+
+def _long_table(fixtures, results) -> pd.DataFrame:
+    """Return the table of :func:`matches`; `results` is number -> (scores, moves, error)."""
     rows = []
-    for number, (place, names, episode) in fixtures.items():
-        scores, moves, error = played[number]
-        line = len(moves), error, " ".join(map(str, moves))
+    for number, (start_number, names, episode) in enumerate(fixtures):
+        scores, moves, error = results[number]
+        moves_in_words = " ".join(map(str, moves))
         for seat, (name, score) in enumerate(zip(names, scores)):
-            rows.append((number, place, episode, seat, name, score, *line))
+            of_seat = number, start_number, episode, seat, name, score
+            rows.append((*of_seat, len(moves), error, moves_in_words))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _play_one(parent, number, forfeit, game, *given) -> tuple:
-    work_for(parent)
-    try:
-        found = match(game, *given)
-    except Exception as failure:  # which costs this match only
-        words = [f"{type(failure).__name__}: {failure}", *getattr(failure, "__notes__", [])]
-        scores, seat = [np.nan] * game.players, getattr(failure, "seat", None)
-        if forfeit and seat is not None:
-            scores = [float(game.score_range[other != seat]) for other in range(game.players)]
-        return number, scores, [], "; ".join(words)
-    return number, found.scores.tolist(), found.moves, ""
+# The file of matches: a header, then a line for each match
 
 
-def _seated(game, player):
-    """Return a player as it begins a match: what earlier matches left in it says nothing."""
-    if hasattr(player, "identity"):  # which it says itself
+def _header(game, players, starts, settings) -> str:
+    """Return the first line of a file: everything that the results depend on."""
+    positions = []
+    for start in starts:
+        if start is None:
+            positions.append(None)
+        else:
+            state, actions = start
+            positions.append([list(map(int, state)), list(map(int, actions))])
+    identities = {name: identity(_at_begin(game, player)) for name, player in players.items()}
+    header = {
+        "game": game.identity,
+        "players": identities,
+        "starts": f"{seed_from(json.dumps(positions)):016x}",
+    }
+    return json.dumps(header | settings)
+
+
+def _at_begin(game, player):
+    """Return a player as it begins a match, without what earlier matches have left in it."""
+    if hasattr(player, "identity"):  # it states what tells it from others
         return player
-    begun = duplicate(player)
-    begun.new_match(game, [], 0, 0)
-    return begun
+    copy = duplicate(player)
+    copy.new_match(game, [], 0, 0)
+    return copy
 
 
-def _line(header: str, found: str) -> str:
-    """Return the line of a match: what was found, behind a checksum that tells whether it is so."""
-    return f"{seed_from(header, found):016x} {found}"
+def _line(header: str, content: str) -> str:
+    """Return the line of a match: its result, behind a checksum that detects edits."""
+    return f"{seed_from(header, content):016x} {content}"
+
+
+def _append(path, header: str, result: list):
+    """Add a match, which is [number, scores, moves, error], to the file."""
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(_line(header, json.dumps(result)) + "\n")
 
 
 def _read(path, header: str) -> dict:
     """Return number -> (scores, moves, error) of a file of matches; begin it if there is none."""
-    text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    text = ""
+    if path.exists():
+        text = path.read_text(encoding="utf-8", errors="replace")
     if header.startswith(text):  # a new file, or one that was cut off in its first line
         text = header + "\n"
     lines = text[: text.rfind("\n") + 1]  # without one that was cut off
-    first, *rows = lines.splitlines() or [""]
-    if first != header:
+    if not lines.startswith(header + "\n"):
         raise ValueError(f"{path} is no file of these matches: name another one, or delete it")
-    played = {}
-    for place, line in enumerate(rows, 2):
-        if line != _line(header, found := line.partition(" ")[2]):
-            what = f"line {place} of {path} is no match as it was played here"
-            raise ValueError(f"{what}: delete the line, and the match is played again")
-        number, *played[number] = json.loads(found)
+    results = {}
+    for line_number, line in enumerate(lines.splitlines()[1:], 2):
+        content = line.partition(" ")[2]
+        if line != _line(header, content):
+            raise ValueError(
+                f"line {line_number} of {path} is no match as it was played here:"
+                " delete the line, and the match is played again"
+            )
+        number, *result = json.loads(content)
+        results[number] = result
     write_text(path, lines)
-    return played
+    return results
+
+
+# Who sits where, and what comes out
 
 
 def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
@@ -332,23 +396,24 @@ def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
             if len(seated) != n or not set(seated) <= set(names):
                 raise ValueError(f"a seating of {game.name} names {n} of {names}, not {seated!r}")
         return [tuple(seated) for seated in seats]
-    if one_of("seats", seats, ("all", "first")) == "all" and len(names) >= n:
+    one_of("seats", seats, ("all", "first"))
+    if seats == "all" and len(names) >= n:
         return list(itertools.permutations(names, n))
     agents = names if seats == "all" else names[:1]
     seatings_of_agents = []
     for agent in agents:
         others = [name for name in names if name != agent] or names
-        rest = list(itertools.islice(itertools.cycle(others), n - 1))
+        opponents = list(itertools.islice(itertools.cycle(others), n - 1))
         for seat in range(n):
-            seatings_of_agents.append((*rest[:seat], agent, *rest[seat:]))
-    return list(dict.fromkeys(seatings_of_agents))
+            seatings_of_agents.append((*opponents[:seat], agent, *opponents[seat:]))
+    return list(dict.fromkeys(seatings_of_agents))  # without duplicates, in this order
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Return mean score and numbers of matches that count and failed, by player of a `table`.
 
-    The mean is that of the matches that count. Where some failed it may say little of the whole: an
-    engine may die in those that it loses.
+    The mean is that of the matches that count. It is biased where failures depend on the result: an
+    engine may die in the matches that it loses.
     """
     rows = table.assign(failed=table.error != "").groupby("player", sort=False)
     return pd.DataFrame(
@@ -369,7 +434,8 @@ def win_rate(scores, score_range=(-1.0, 1.0)) -> float:
     values = np.asarray(scores, float)
     if not values.size:
         raise ValueError(f"there is no score among {scores_in_words}")
-    if missing := int((~np.isfinite(values)).sum()):
+    missing = int((~np.isfinite(values)).sum())
+    if missing:
         raise ValueError(
             f"{missing} of {values.size} scores are missing in {scores_in_words}, so there is no"
             " win rate: matches failed; see table.error, or let who fails lose by"
@@ -401,8 +467,8 @@ def starts_all(game, plies: int) -> list[Start]:
 def starts_upto(game, plies: int) -> list[Start]:
     """Return the default start and every non-terminal position after at most `plies` actions."""
     starts = []
-    for k in range(whole("plies", plies, 0) + 1):
-        starts += starts_all(game, k)
+    for num_plies in range(whole("plies", plies, 0) + 1):
+        starts += starts_all(game, num_plies)
     return starts
 
 
@@ -417,9 +483,8 @@ def starts_random(game, n: int, seed: int = 0) -> list[Start]:
     """Draw `n` start positions by the game's scheme.  Source: [konen2021] App. A.6."""
     check_game(game, "a start position")
     rng = new_rng(seed_from(seed_number(seed), "starts"))
-    return [
-        Start(*game.random_start(rng)) for _ in range(whole("the number of start positions", n))
-    ]
+    num_starts = whole("the number of start positions", n)
+    return [Start(*game.random_start(rng)) for _ in range(num_starts)]
 
 
 STARTS = {

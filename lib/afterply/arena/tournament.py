@@ -1,6 +1,7 @@
-"""Tournaments: everybody meets everybody, and a table says who is how strong and how sure that is.
+"""Tournaments: all players meet each other, and a table rates them, with intervals.
 
-A notebook shows it: ratings with intervals, cross table, what is doubtful; ``table.plot()``.
+A notebook shows the ratings, the cross table, and remarks on what is doubtful. ``table.plot()``
+draws the ratings.
 """
 
 import itertools
@@ -22,7 +23,8 @@ def tournament(game, players, episodes: int = 10, starts=None, seed: int = 0, **
     """Let all players meet and return the standings: cross table, ratings, cycles, repeated games.
 
     The matches are those of :func:`afterply.arena.matches`, which explains `players`, `episodes`
-    and `starts`; `how`: its workers, path, max_plies. ValueError if nobody can be compared.
+    and `starts`; `how` are further parameters of it, such as workers, path, max_plies. ValueError
+    if nobody can be compared.
 
     Examples
     --------
@@ -44,37 +46,41 @@ class Standings:
     """The standings of a tournament, from the `table` of :func:`afterply.arena.matches`."""
 
     def __init__(self, game, table: pd.DataFrame):
-        self.game, self.table, self.results = game, table, ratings.counted(table)
+        self.game = game
+        self.table = table
+        self.results = ratings.counted(table)
         self.failed = ratings.failures(table)
-        failed = f", {self.failed} failed" if self.failed else ""
-        self._title = f"{game.name}: {table.match.nunique()} matches{failed}"
-        if not len(self.results):
-            errors = sorted({error for error in table.error if error})
+        self._title = f"{game.name}: {table.match.nunique()} matches"
+        if self.failed:
+            self._title += f", {self.failed} failed"
+        if self.results.empty:
+            errors = sorted(set(table.error) - {""})
             raise ValueError(f"no match was finished, nobody can be rated: {'; '.join(errors[:3])}")
 
     @cached_property
     def ratings(self) -> pd.DataFrame:
         """Player, rating, low, high, games; score and draws over both seats, in percent."""
-        found, met = ratings.ratings(self.results), ratings.both_seats(self.results)
-        own = met.groupby("player", sort=False).sum()
-        score, draws = 100.0 * (own.points / own.games), 100.0 * (own.draws / own.games)
-        return found.assign(score=found.player.map(score), draws=found.player.map(draws))
+        rated = ratings.ratings(self.results)
+        totals = ratings.both_seats(self.results).groupby("player", sort=False).sum()
+        score = 100.0 * (totals.points / totals.games)
+        draws = 100.0 * (totals.draws / totals.games)
+        return rated.assign(score=rated.player.map(score), draws=rated.player.map(draws))
 
     @cached_property
     def cross(self) -> pd.DataFrame:
         """Mean points of the row's player against the column's in percent, both seats."""
-        met = ratings.both_seats(self.results)
-        return self._square(100.0 * (met.points / met.games))
+        totals = ratings.both_seats(self.results)
+        return self._square(100.0 * (totals.points / totals.games))
 
     @cached_property
     def different(self) -> pd.DataFrame:
         """Different games between two players in percent of their finished matches."""
         by_match = self.table.sort_values("seat").groupby("match")
-        played = by_match.agg({"player": tuple, "start": "first", "moves": "first"})
-        met = ratings.pairs(self.table)
-        met["game"] = met.match.map(played.apply(tuple, axis=1))
-        both = [met, met.rename(columns={"first": "second", "second": "first"})]
-        groups = pd.concat(both).groupby(["first", "second"], sort=False)
+        games = by_match.agg({"player": tuple, "start": "first", "moves": "first"})
+        as_first = ratings.pairs(self.table)
+        as_first["game"] = as_first.match.map(games.apply(tuple, axis=1))
+        as_second = as_first.rename(columns={"first": "second", "second": "first"})
+        groups = pd.concat([as_first, as_second]).groupby(["first", "second"], sort=False)
         return self._square(100.0 * groups.game.nunique() / groups.match.nunique())
 
     @cached_property
@@ -82,7 +88,8 @@ class Standings:
         """Triples in which each player beats the next."""
         return ratings.cycles(self.results)
 
-    def _square(self, values) -> pd.DataFrame:
+    def _square(self, values):
+        """Return values by (player, other) as a square table, the strongest player first."""
         order = list(self.ratings.player)
         square = values.unstack(sort=False).reindex(index=order, columns=order).astype(float)
         return square.rename_axis(index=None, columns=None)
@@ -90,67 +97,79 @@ class Standings:
     @property
     def remarks(self) -> list[str]:
         """What a reader of the ratings has to know, in sentences."""
-        found = []
+        remarks = []
         if self.failed:
-            first = next(error for error in self.table.error[self.table.score.isna()])
-            found.append(
+            first_error = self.table.error[self.table.score.isna()].iloc[0]
+            remarks.append(
                 f"{self.failed} matches failed and do not count, so all numbers are of the others"
-                f" (an engine may die in those that it loses); the first: {first}"
+                f" (an engine may die in those that it loses); the first: {first_error}"
             )
         for a, b, c in self.cycles:
-            found.append(f"{a} beats {b}, {b} beats {c}, {c} beats {a}: no single scale fits.")
-        shares = self.different
-        seldom = [
-            f"{a} - {b} ({shares.loc[a, b]:.0f}%)"
-            for a, b in itertools.combinations(shares, 2)
-            if shares.loc[a, b] / 100.0 < REPEATED
-        ]
-        if seldom:
-            found.append(
-                f"Few games are different between {', '.join(seldom)}, so intervals are too narrow:"
-                " give several starts, such as arena.starts_random(...)."
+            remarks.append(f"{a} beats {b}, {b} beats {c}, {c} beats {a}: no single scale fits.")
+        repeating = self._repeating_pairings()
+        if repeating:
+            remarks.append(
+                f"Few games are different between {', '.join(repeating)}, so intervals are too"
+                " narrow: give several starts, such as arena.starts_random(...)."
             )
         if self.game.players > 2:
-            found.append("Comparisons of seats are not independent, so intervals are too narrow.")
-        return found
+            remarks.append("Comparisons of seats are not independent, so intervals are too narrow.")
+        return remarks
+
+    def _repeating_pairings(self):
+        """Return the pairings with few different games, each as "first - second (20%)"."""
+        percent = self.different
+        pairings = []
+        for a, b in itertools.combinations(percent, 2):
+            if percent.loc[a, b] / 100.0 < REPEATED:
+                pairings.append(f"{a} - {b} ({percent.loc[a, b]:.0f}%)")
+        return pairings
 
     def plot(self, ax=None):
         """Draw the ratings with their intervals; return the matplotlib axes."""
         table = self.ratings
         if ax is None:
-            plt = needs("matplotlib.pyplot", "plot")  # a second, which only a picture is worth
-            ax = plt.subplots(figsize=(6, 1.3 + 0.42 * len(table)), layout="constrained")[1]
-        places = np.arange(len(table))[::-1]
-        spread = [table.rating - table.low, table.high - table.rating]
-        bars = dict(xerr=np.maximum(spread, 0), fmt="o", color="#1a1a1a", capsize=3)
-        ax.errorbar(table.rating, places, **bars)
-        above = dict(textcoords="offset points", ha="center")
-        for rating, place in zip(table.rating, places):
-            ax.annotate(f"{rating:+.0f}", (rating, place), (0, 7), **above)
-        ax.set_yticks(places, map(str, table.player), parse_math=False)
+            plt = needs("matplotlib.pyplot", "plot")  # takes a second to import: only for a figure
+            _, ax = plt.subplots(figsize=(6, 1.3 + 0.42 * len(table)), layout="constrained")
+        heights = np.arange(len(table))[::-1]
+        half_widths = np.maximum([table.rating - table.low, table.high - table.rating], 0)
+        ax.errorbar(table.rating, heights, xerr=half_widths, fmt="o", color="#1a1a1a", capsize=3)
+        for rating, height in zip(table.rating, heights):
+            ax.annotate(
+                f"{rating:+.0f}",
+                (rating, height),
+                xytext=(0, 7),
+                textcoords="offset points",
+                ha="center",
+            )
+        ax.set_yticks(heights, map(str, table.player), parse_math=False)
         ax.set_ylim(-0.6, len(table) - 0.3)
         ax.axvline(0, color="#8a8a8a", linewidth=0.8, linestyle=":")
         ax.set_xlabel("rating in Elo points, mean 0 (bars: 95% intervals)")
         ax.set_title(self._title)
         return ax
 
-    def _tables(self) -> dict[str, pd.DataFrame]:
-        shown = self.ratings.rename(columns={"score": "score %", "draws": "draws %"})
-        shown = shown.round({"rating": 0, "low": 0, "high": 0, "score %": 1, "draws %": 1})
-        shown.index = range(1, len(shown) + 1)
-        shown = shown.astype(dict.fromkeys(["rating", "low", "high", "games"], int))
+    def _tables(self):
+        """Return title -> table as it is shown."""
+        rated = self.ratings.rename(columns={"score": "score %", "draws": "draws %"})
+        rated = rated.round({"rating": 0, "low": 0, "high": 0, "score %": 1, "draws %": 1})
+        rated = rated.astype(dict.fromkeys(["rating", "low", "high", "games"], int))
+        rated.index = range(1, len(rated) + 1)
         return {
-            f"{self._title}, Elo points with mean 0 and 95% intervals": shown,
+            f"{self._title}, Elo points with mean 0 and 95% intervals": rated,
             "Points of the row against the column, percent": self.cross.round(1),
         }
 
     def __repr__(self):
-        blocks = [
-            f"{title}\n{table.to_string(na_rep='')}" for title, table in self._tables().items()
-        ]
-        return "\n\n".join([*blocks, *self.remarks])
+        blocks = []
+        for title, table in self._tables().items():
+            blocks.append(f"{title}\n{table.to_string(na_rep='')}")
+        return "\n\n".join(blocks + self.remarks)
 
     def _repr_html_(self):
-        tables = self._tables().items()
-        blocks = [f"<p>{escape(title)}</p>{table.to_html(na_rep='')}" for title, table in tables]
-        return "".join([*blocks, *(f"<p>{escape(remark)}</p>" for remark in self.remarks)])
+        blocks = []
+        for title, table in self._tables().items():
+            blocks.append(f"<p>{escape(title)}</p>{table.to_html(na_rep='')}")
+        for remark in self.remarks:
+            blocks.append(f"<p>{escape(remark)}</p>")
+        return "".join(blocks)

@@ -1,7 +1,8 @@
 """Othello programs as players: any engine that speaks GTP, the Go Text Protocol, through pipes.
 
-An engine that dies, hangs or answers nonsense costs the match in which it does so; the next gets a
-new process. Two are known by name, not part of this package: gtp-rhino (GPL-2) and Edax (GPL-3).
+An engine that dies, hangs or gives no valid answer costs only the match in which it does so; the
+next match gets a new process. Two engines are known by name, gtp-rhino (GPL-2) and Edax (GPL-3);
+neither is part of this package.
 """
 
 import contextlib
@@ -24,10 +25,11 @@ TIMEOUT = 60.0  # seconds for one answer
 ANSWER = re.compile(rb"^([=?])\d*[ \t]*((?:.|\n)*?)[ \t]*\n[ \t]*\n", re.MULTILINE)
 SQUARE = re.compile(r"([a-h])([1-8])")
 COLOURS = ("black", "white")  # by player
+WRONG_BOARD = -1  # in place of the number of moves that an engine knows
 
 
 class EngineError(RuntimeError):
-    """An engine is absent, died, or answered nonsense."""
+    """An engine is absent, died, or gave no valid answer."""
 
 
 class TooLate(EngineError):
@@ -37,17 +39,24 @@ class TooLate(EngineError):
 class Engine:
     """A running engine, killed by ``stop()``, when nobody refers to it, or when Python ends."""
 
+    # remedies, which stand at the end of error messages
     late = "allow more (timeout=...) or lower its level"
     ended = "type that in a terminal"
-    environment = {}  # of its process, beyond ours
+    environment = {}  # variables that its process has beside ours
 
     def __init__(self, command, timeout: float = TIMEOUT):
-        self.command, self.timeout, self.unread = shlex.join(command), float(timeout), b""
-        pipe = subprocess.PIPE
-        pipes = {"stdin": pipe, "stdout": pipe, "stderr": subprocess.DEVNULL, "bufsize": 0}
-        environment = os.environ | self.environment
+        self.command = shlex.join(command)
+        self.timeout = float(timeout)
+        self.unread = b""  # output after the last answer
         try:
-            self.process = subprocess.Popen(command, env=environment, **pipes)
+            self.process = subprocess.Popen(
+                command,
+                env=os.environ | self.environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+            )
         except OSError as error:
             raise self.error(f"cannot be started: {error.strerror or error}") from error
         self.stop = weakref.finalize(self, _end, self.process, os.getpid())
@@ -55,37 +64,53 @@ class Engine:
     def ask(self, *commands: str) -> str:
         """Send commands and return the text of the last answer, or stop and raise EngineError."""
         try:
-            with contextlib.suppress(BrokenPipeError):  # what it said before it ended comes first
-                self.process.stdin.write("".join(f"{command}\n" for command in commands).encode())
-            return [self._answer(command) for command in commands][-1]
+            # If the engine has ended, the output that it left says more than a broken pipe.
+            with contextlib.suppress(BrokenPipeError):
+                lines = "".join(f"{command}\n" for command in commands)
+                self.process.stdin.write(lines.encode())
+            answers = [self._answer(command) for command in commands]
+            return answers[-1]
         except BaseException:  # Ctrl-C, too: a late answer must not be taken for the next one
             self.stop()
             raise
 
     def _answer(self, command) -> str:
-        deadline, output = time.monotonic() + self.timeout, self.process.stdout
-        with selectors.DefaultSelector() as selector:
-            selector.register(output, selectors.EVENT_READ)
-            while not (found := ANSWER.search(self.unread)):
-                left = deadline - time.monotonic()
-                if left <= 0 or not selector.select(left):
-                    late = f"did not answer {command!r} within {self.timeout:g} s"
-                    raise self.error(f"{late}: {self.late}", TooLate)
-                if not (chunk := os.read(output.fileno(), 65536)):
-                    raise self.error(f"ended when asked {command!r}: {self.ended}")
-                self.unread += chunk.replace(b"\r", b"")
-        self.unread = self.unread[found.end() :]
-        text = found[2].decode(errors="replace").strip()
-        if found[1] == b"?":
-            refused = f"refused {command!r}: {text!r}"
-            raise self.error(f"{refused}; is it an Othello engine that speaks GTP version 2?")
+        """Return the next answer of the engine, which is the one to `command`."""
+        answer = self._read_answer(command)
+        self.unread = self.unread[answer.end() :]
+        text = answer[2].decode(errors="replace").strip()
+        if answer[1] == b"?":
+            raise self.error(
+                f"refused {command!r}: {text!r}; is it an Othello engine that speaks GTP version 2?"
+            )
         return text
 
+    def _read_answer(self, command) -> re.Match:
+        """Read output until there is a whole answer, and return where it stands in `unread`."""
+        deadline = time.monotonic() + self.timeout
+        output = self.process.stdout
+        with selectors.DefaultSelector() as selector:
+            selector.register(output, selectors.EVENT_READ)
+            while True:
+                answer = ANSWER.search(self.unread)
+                if answer:
+                    return answer
+                seconds_left = deadline - time.monotonic()
+                if seconds_left <= 0 or not selector.select(seconds_left):
+                    late = f"did not answer {command!r} within {self.timeout:g} s"
+                    raise self.error(f"{late}: {self.late}", TooLate)
+                chunk = os.read(output.fileno(), 65536)
+                if not chunk:
+                    raise self.error(f"ended when asked {command!r}: {self.ended}")
+                self.unread += chunk.replace(b"\r", b"")
+
     def error(self, words, kind=EngineError) -> EngineError:
-        """Return an error that names the engine and what it has said without being asked."""
-        said = self.unread.decode(errors="replace").strip()[:80]
-        words = f"the engine `{self.command}` {words}"
-        return kind(words + (f" It said {said!r}" if said else ""))
+        """Return an error that names the engine, with the output that belongs to no answer."""
+        message = f"the engine `{self.command}` {words}"
+        unread = self.unread.decode(errors="replace").strip()[:80]
+        if unread:
+            message += f" It said {unread!r}"
+        return kind(message)
 
 
 def _end(process, owner):
@@ -100,9 +125,10 @@ def _end(process, owner):
 class Player:
     """An engine as a player of Othello: `command` is a list of program and options.
 
-    Its process serves all matches; a copy has its own. The match's seed draws the first move of a
-    game, of four mirror images: some engines draw it by the clock. An answer may take `timeout`
-    seconds; EngineError says what is wrong with the engine.
+    Its process serves all matches; a copy of the player has a process of its own. The seed of the
+    match draws the first move of a game, one of four mirror images, since some engines draw it by
+    the clock. An answer may take `timeout` seconds, at least 0.001. EngineError says what is wrong
+    with the engine.
     """
 
     version = 1  # raised when the commands that it sends change
@@ -112,7 +138,9 @@ class Player:
         if not isinstance(command, (list, tuple)) or not command:
             raise ValueError(f"command={command!r} must be a list of words, program first")
         self.timeout = number("timeout, in seconds,", timeout, 1e-3)
-        self.command, self.name, self.engine = [str(word) for word in command], name, None
+        self.command = [str(word) for word in command]
+        self.name = name
+        self.engine = None
 
     def __getstate__(self):
         return self.__dict__ | {"engine": None}
@@ -120,10 +148,15 @@ class Player:
     @property
     def identity(self) -> dict:
         """What tells it from others: its command, and the version that the program reports."""
-        said = {"player": type(self).__name__, "version": self.version, "command": self.command}
-        return said | {"reports": self._reported()}
+        return {
+            "player": type(self).__name__,
+            "version": self.version,
+            "command": self.command,
+            "reports": self._reported(),
+        }
 
     def _reported(self) -> str:
+        """Return the version that the program reports; empty if it cannot be asked."""
         try:
             engine = Engine(self.command, self.timeout)
             reported = engine.ask("version")
@@ -136,18 +169,28 @@ class Player:
         """Begin a match on the engine's board; start the engine if it is not running."""
         if check_game(game, self.name).name != "othello" or game.cells != 64:
             raise ValueError(f"{self.name} plays othello on 8 x 8 only, not {game!r}")
-        self.game, self.rng, self.state, self.moves = game, new_rng(seed), game.start(), []
-        self.known, self.reply = 0, None  # moves on the engine's board; what it answered last
+        self.game = game
+        self.rng = new_rng(seed)
+        self.state = game.start()
+        self.moves = []  # so far, as commands to the engine
+        self.known = 0  # how many of these moves are on the engine's board, or WRONG_BOARD
+        self.reply = None  # the action that the engine answered last
         for action in actions_from_start:
             self.observe(action, game.play(self.state, action))
         if self.engine is not None and self.engine.stop.alive:
             with contextlib.suppress(EngineError):  # one that died since gets a new process
                 self.engine.ask("clear_board")
                 return
-        if lacking := self.needs and optional.lacks(self.needs):
-            raise EngineError(lacking)
-        self.engine = Engine(self.command, self.timeout)
+        self._start_engine()
         self.engine.ask("clear_board")
+
+    def _start_engine(self):
+        """Start the engine, or raise EngineError with what it lacks."""
+        if self.needs:
+            lacking = optional.lacks(self.needs)
+            if lacking:
+                raise EngineError(lacking)
+        self.engine = Engine(self.command, self.timeout)
 
     def choose(self, state) -> int:
         """Return the engine's move."""
@@ -156,46 +199,65 @@ class Player:
         legal = self.game.choices(state)
         if not self.moves:
             return int(legal[random_int(self.rng, len(legal))])
-        if self.known <= len(self.moves):
-            commands = ["clear_board"] if self.known < 0 else []
-            commands += self.moves[max(self.known, 0) :]
-            question = f"genmove {COLOURS[self.game.player(state)]}"
-            answer = self.engine.ask(*commands, question)
-            self.known, self.reply = len(self.moves) + 1, self._meant(question, answer, legal)
+        # The engine puts its own answer on its board. Who asks again gets the same answer.
+        is_answered = self.known > len(self.moves)
+        if not is_answered:
+            self.reply = self._ask_for_move(state, legal)
+            self.known = len(self.moves) + 1
         return self.reply
 
+    def _ask_for_move(self, state, legal) -> int:
+        """Bring the engine's board up to date, and return the move that the engine answers."""
+        if self.known == WRONG_BOARD:
+            commands = ["clear_board", *self.moves]
+        else:
+            commands = self.moves[self.known :]
+        question = f"genmove {COLOURS[self.game.player(state)]}"
+        answer = self.engine.ask(*commands, question)
+        return self._action_of(answer, question, legal)
+
     def observe(self, action, state):
-        """Remember a move of anybody."""
-        if self.moves and self.known > len(self.moves) and action != self.reply:
-            self.known = -1  # another move than the engine's was made for it: its board is wrong
+        """Remember a move of any player."""
+        is_answered = self.known > len(self.moves)
+        if self.moves and is_answered and action != self.reply:
+            self.known = WRONG_BOARD  # which has the engine's move, and another one was made
         colour = COLOURS[self.game.player(self.state)]
         self.moves.append(f"play {colour} {self.game.action_name(self.state, action)}")
         self.state = np.array(state)
 
-    def _meant(self, command, answer, legal) -> int:
+    def _action_of(self, answer, question, legal) -> int:
+        """Return the action that an answer means; stop the engine if it is not legal."""
         square = SQUARE.fullmatch(answer.lower())
-        action = 8 * (int(square[2]) - 1) + "abcdefgh".index(square[1]) if square else None
-        if action is None or action not in legal:
-            self.engine.stop()
-            what = "not legal" if square else "no move"
-            words = f"answered {answer!r} to {command!r}, which is {what} here"
-            raise self.engine.error(f"{words}; does it play Othello on 8 x 8?")
-        return action
+        what = "no move"
+        if square:
+            column = "abcdefgh".index(square[1])
+            row = int(square[2]) - 1
+            action = 8 * row + column
+            if action in legal:
+                return action
+            what = "not legal"
+        self.engine.stop()
+        raise self.engine.error(
+            f"answered {answer!r} to {question!r}, which is {what} here;"
+            " does it play Othello on 8 x 8?"
+        )
 
 
 class Rhino(Player):
-    """gtp-rhino, without its opening book and its randomness: it plays a match always the same way.
+    """gtp-rhino without its opening book and its randomness: it repeats a match move by move.
 
-    It looks `level` plies ahead, 1 to 10; with twice as many empty cells or fewer, to the end.
+    It searches `level` plies, 1 to 10, and to the end of the game when at most twice as many cells
+    are empty.
     """
 
     needs = "gtp-rhino"
 
     def __init__(self, level: int = 1, timeout: float = TIMEOUT):
-        deep = whole("the level of gtp-rhino", level, 1, 10)
-        command = [optional.rhino_program(), "-b", 0, "-r", 0, "-m", deep]
-        command += ["-w", 2 * deep, "-e", 2 * deep]
-        super().__init__(command, f"Rhino-m{deep}", timeout)
+        plies = whole("the level of gtp-rhino", level, 1, 10)
+        without_book_and_randomness = ["-b", 0, "-r", 0]
+        depths = ["-m", plies, "-w", 2 * plies, "-e", 2 * plies]
+        command = [optional.rhino_program(), *without_book_and_randomness, *depths]
+        super().__init__(command, f"Rhino-m{plies}", timeout)
 
 
 class Edax(Player):
@@ -210,6 +272,6 @@ class Edax(Player):
 
     def __init__(self, level: int = 1, timeout: float = TIMEOUT):
         program, weights = optional.edax_files()
-        options = ["-q", "-gtp", "-l", whole("the level of Edax", level, 0, 60), "-n", 1]
-        options += ["-book-usage", "off", "-eval-file", weights]
+        level = whole("the level of Edax", level, 0, 60)
+        options = ["-q", "-gtp", "-l", level, "-n", 1, "-book-usage", "off", "-eval-file", weights]
         super().__init__([program, *options], f"Edax-{level}", timeout)

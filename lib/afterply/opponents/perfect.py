@@ -1,9 +1,10 @@
 """Perfect ConnectFour: the opponents AB and AB-DL, and the engine that answers them.
 
-The engine BitBully (AGPL-3) is an optional extra, imported when the first question is asked; there
-is one per process (about 240 MB), which threads ask one after the other. The score of a move is the
-number of stones that the winner will have left, plus one; negative if the player who makes it
-loses, 0 in a draw.
+The engine BitBully (AGPL-3) is an optional extra, imported when the first question is asked. There
+is one per process (about 240 MB), and threads ask it one after the other.
+
+The score of a move is the number of stones that the winner will have left, plus one. It is negative
+if the player who makes the move loses, and 0 in a draw.
 """
 
 import threading
@@ -22,8 +23,10 @@ BLIND_STONES = {"AB": 42, "AB-DL": 0, "AB-DL-8": 8}
 BOOK = "12-ply-dist"  # the other books have no distances, so AB-DL would be wrong in the opening
 REMEMBERED = 1 << 20  # answers, at most
 FULL_COLUMN = -128  # score of a full column
-COLUMN = 2 ** (ROWS + 1) - 1
-_asking = threading.Lock()  # whoever asks the engine holds it from the first word to the answer
+HEIGHT = ROWS + 1  # bits from one column to the next in a bitboard of ours
+ENGINE_HEIGHT = 9  # and in one of the engine
+COLUMN = 2**HEIGHT - 1  # the bits of the first column
+_asking = threading.Lock()  # held while the engine answers a question
 
 
 def knows(game) -> bool:
@@ -42,7 +45,8 @@ class Perfect(Seated):
 
     def __init__(self, name: str):
         one_of("the name of a perfect player", name, tuple(BLIND_STONES))
-        self.name, self.blind_stones = name, BLIND_STONES[name]
+        self.name = name
+        self.blind_stones = BLIND_STONES[name]
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match of ConnectFour on its usual board."""
@@ -54,57 +58,81 @@ class Perfect(Seated):
         """Return one of the best moves."""
         self.game.choices(state)
         moves = best_moves(state, exact=not self._is_blind(state))
-        return moves[random_int(self.rng, len(moves))] if len(moves) > 1 else moves[0]
+        if len(moves) == 1:
+            return moves[0]
+        return moves[random_int(self.rng, len(moves))]
 
     def values(self, state) -> np.ndarray:
-        """Return the moves' scores, or their signs where it sees no more."""
-        found = scores(state)
-        return np.sign(found) if self._is_blind(state) else found
+        """Return the scores of the legal moves, or only their signs where it sees no distances."""
+        exact_scores = scores(state)
+        return np.sign(exact_scores) if self._is_blind(state) else exact_scores
 
     def _is_blind(self, state):
-        return (bitboard(state, 0) | bitboard(state, 2)).bit_count() < self.blind_stones
+        """Return whether it sees results only, and no distances."""
+        num_stones = (bitboard(state, 0) | bitboard(state, 2)).bit_count()
+        return num_stones < self.blind_stones
 
 
 def best_moves(state, exact: bool) -> tuple[int, ...]:
     """Return the columns that reach the best score, or if not `exact` the best result."""
     position, mirrored = _position(state)
-    columns = _best(*position, exact)[1]
-    return tuple(COLUMNS - 1 - c for c in columns) if mirrored else columns
+    _, columns = _best(*position, exact)
+    if mirrored:
+        return tuple(COLUMNS - 1 - column for column in columns)
+    return columns
 
 
 def value(state, exact: bool = True) -> int:
     """Return the mover's score of a running position, or if not `exact` 1, 0 or -1."""
-    return _best(*_position(state)[0], exact)[0]
+    position, _ = _position(state)
+    best_value, _ = _best(*position, exact)
+    return best_value
 
 
 def scores(state) -> np.ndarray:
-    """Return the mover's score of every legal move, float64[num_legal]."""
+    """Return the mover's score of every legal move, float64 [num_legal]."""
     position, mirrored = _position(state)
-    found = np.array(_scores(*position), float)[:: -1 if mirrored else 1]
-    return found[found != FULL_COLUMN]
+    score_of_column = np.array(_scores(*position), float)
+    if mirrored:
+        score_of_column = score_of_column[::-1]
+    return score_of_column[score_of_column != FULL_COLUMN]
 
 
 def _position(state):
-    """Return stones, the mover's, free cells, whether mirrored: one stands for both images."""
+    """Return (stones of both, stones of the mover, number of free cells), and whether mirrored.
+
+    A position and its mirror image are the same to the engine, which is asked for one of them only.
+    """
     if state[4] > 1:
         raise ValueError(f"the game is over, there is nothing to search: {state.tolist()}")
-    stones = [int(bitboard(state, k)) for k in (0, 2)]
+    stones = [int(bitboard(state, 0)), int(bitboard(state, 2))]
     both = stones[0] | stones[1]
-    plain, image = (_placed(stones[0], m) + _placed(both, m) for m in (False, True))
-    mirrored = image < plain
-    taken, mine = (_placed(s, mirrored, 9) for s in (both, stones[state[4] & 1]))
-    return (taken, mine, CELLS - both.bit_count()), mirrored
+    mover = state[4] & 1
+    mirrored = _as_number(stones[0], both, True) < _as_number(stones[0], both, False)
+    engine_both = _placed(both, mirrored, ENGINE_HEIGHT)
+    engine_mover = _placed(stones[mover], mirrored, ENGINE_HEIGHT)
+    return (engine_both, engine_mover, CELLS - both.bit_count()), mirrored
 
 
-def _placed(stones: int, mirrored: bool, height: int = ROWS + 1) -> int:
-    """Return a bitboard with columns `height` bits apart (ours 7, the engine 9), or its mirror."""
-    columns = [stones >> (ROWS + 1) * c & COLUMN for c in range(COLUMNS)]
-    order = reversed(columns) if mirrored else columns
-    return sum(column << height * c for c, column in enumerate(order))
+def _as_number(first: int, both: int, mirrored: bool) -> int:
+    """Return a number that tells a position from all others, or that of its mirror image."""
+    return _placed(first, mirrored, HEIGHT) + _placed(both, mirrored, HEIGHT)
+
+
+def _placed(stones: int, mirrored: bool, height: int) -> int:
+    """Return a bitboard of ours, or its mirror image, with columns `height` bits apart."""
+    columns = [stones >> HEIGHT * column & COLUMN for column in range(COLUMNS)]
+    if mirrored:
+        columns.reverse()
+    placed = 0
+    for place, column_stones in enumerate(columns):
+        placed |= column_stones << height * place
+    return placed
 
 
 @lru_cache(REMEMBERED)
 def _scores(taken, mine, free) -> list:
+    """Return the score of every column, FULL_COLUMN if it is full."""
     with _asking:
         core, board = _engine()
         board.setRawState(taken, mine, free)
@@ -113,16 +141,23 @@ def _scores(taken, mine, free) -> list:
 
 @lru_cache(REMEMBERED)
 def _best(taken, mine, free, exact) -> tuple[int, tuple]:
+    """Return the mover's score, or its sign if not `exact`, and the columns that reach it."""
     with _asking:
         core, board = _engine()
         board.setRawState(taken, mine, free)
-        found = core.mtdf(board, 0) if exact else int(np.sign(core.nullWindow(board)))
-        lost = not exact and found < 0  # then every move reaches it
-        legal = [c for c in range(COLUMNS) if board.isLegalMove(c)]
-        return found, tuple(c for c in legal if lost or _reaches(core, board, c, found))
+        if exact:
+            best_value = core.mtdf(board, 0)
+        else:
+            best_value = int(np.sign(core.nullWindow(board)))
+        columns = [column for column in range(COLUMNS) if board.isLegalMove(column)]
+        every_move_loses = best_value < 0 and not exact
+        if not every_move_loses:
+            columns = [c for c in columns if _reaches(core, board, c, best_value)]
+        return best_value, tuple(columns)
 
 
 def _reaches(core, board, column, wanted) -> bool:
+    """Return whether a move has at least the score `wanted`."""
     if board.canWin(column):
         return True
     after = board.playMoveOnCopy(column)
@@ -133,6 +168,7 @@ def _reaches(core, board, column, wanted) -> bool:
 
 @cache
 def _engine():
+    """Return the engine and a board of it, on which every question is put."""
     try:
         if optional.hidden("bitbully"):
             raise ImportError("hidden by AFTERPLY_HIDE")

@@ -1,8 +1,9 @@
 """One scale of strength for the players of :mod:`afterply.opponents.weaken` and all others.
 
-A *pool* of reference players, who make random moves at several rates, meet each other and get
-ratings (the random player 0). Everybody else is placed among them one at a time. Without the random
-moves they are Min-Max players, or the published agent of a game that is too large for them.
+A *pool* is a set of reference players, who make random moves at several rates. They play each other
+and get ratings, on a scale where the random player has 0. Every other player is rated by games
+against them, one player at a time. The other moves of the reference players are those of Min-Max,
+or of the published agent where a game is too large for Min-Max.
 """
 
 import itertools
@@ -25,36 +26,49 @@ from .words import named
 
 CARELESS = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)  # rates of random moves of the reference players
 EXACT_GAMES = 1_000  # games that an exact result counts as, beside the prior
-# games of an ordered pair of the pool, at most, and as a multiple of those of a rating: the pool's
-# errors are in every rating
-POOL_GAMES, POOL_FACTOR = 200, 10
-OPENING = 2  # plies before two players meet who may make no random moves
+# The errors of the pool are in every rating. Each ordered pair of it therefore plays POOL_FACTOR
+# times the games of a rating, but no more than POOL_GAMES if a rating has fewer.
+POOL_GAMES = 200
+POOL_FACTOR = 10
+OPENING = 2  # plies before a match between players that may make no random moves
 EDGE = 0.01  # "beats" means a mean score above one half by more than this
 
 
 def prepare(game, agent: Agent, games: int):
-    """Return a side of :func:`meet`: the agent, or its policy where results are exact."""
-    sampled = whole("the number of games (0 = exact)", games, 0)
-    return agent if sampled else exact.policy(game, agent)
+    """Return a side of :func:`meet`: the agent, or its policy where results are exact (0 games)."""
+    whole("the number of games (0 = exact)", games, 0)
+    if games == 0:
+        return exact.policy(game, agent)
+    return agent
 
 
 def meet(game, first, second, games: int, seed: int):
-    """Return the first's shares of wins, draws, losses (0 games: exact), and different games."""
+    """Return the first player's shares of wins, draws and losses, and how many games differ.
+
+    With 0 games the shares are exact, and no games are counted.
+    """
     if games == 0:
         return np.array(exact.outcome(game, first, second)), 0
     if isinstance(first, Agent) and isinstance(second, Agent):
-        out = contest(game, first, second, games, seed)
-        return np.array([out.wins, out.draws, out.losses]) / games, out.distinct
-    # copies: threads that rate side by side have the same pool, but matches of their own
+        outcome = contest(game, first, second, games, seed)
+        counts = np.array([outcome.wins, outcome.draws, outcome.losses])
+        return counts / games, outcome.distinct
+    # Threads that rate players side by side share one pool, but each match needs its own players.
+    # The seeds of the matches derive from these names.
     sides = {"a": duplicate(first), "b": duplicate(second)}
-    table = matches(game, sides, _openings(game, games), 1, seed, [("a", "b")], strict=True)
-    mine, other = (table[table.player == name].score.to_numpy() for name in sides)
-    found = [(mine > other).mean(), (mine == other).mean(), (mine < other).mean()]
-    return np.array(found), len(set(zip(table.start, table.moves)))
+    seats = [("a", "b")]
+    table = matches(game, sides, _openings(game, games), 1, seed, seats, strict=True)
+    scores = table[table.player == "a"].score.to_numpy()
+    other_scores = table[table.player == "b"].score.to_numpy()
+    wins = (scores > other_scores).mean()
+    draws = (scores == other_scores).mean()
+    losses = (scores < other_scores).mean()
+    return np.array([wins, draws, losses]), len(set(zip(table.start, table.moves)))
 
 
 @lru_cache(16)
 def _openings(game, number):
+    """Return a number of start positions, evenly spaced among all after OPENING plies."""
     starts = starts_all(game, OPENING)
     return [starts[len(starts) * k // number] for k in range(number)]
 
@@ -67,75 +81,113 @@ class Pool(NamedTuple):
     games: int
 
 
-_games = {}
+_games = {}  # identity of a game of the package -> its shared copy
 
 
 def shared_copy(game):
     """Return the same object for all copies of a game: searches and pools are kept by object."""
-    return _games.setdefault(json.dumps(game.identity, sort_keys=True), game) if game.spec else game
+    if not game.spec:
+        return game
+    return _games.setdefault(json.dumps(game.identity, sort_keys=True), game)
 
 
 @lru_cache(16)
 def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
     """Return the reference players for ratings by `games` of each ordered pair (0: exact)."""
     sides = {}
-    for rate in CARELESS:
-        name = f"Min-Max, {rate:g} random" if rate < 1.0 else "random"
-        agent = chance(game) if rate == 1.0 else min_max(game, "random", depth, rate)
+    for rate_of_random_moves in CARELESS:
+        if rate_of_random_moves == 1.0:
+            name = "random"
+            agent = chance(game)
+        else:
+            name = f"Min-Max, {rate_of_random_moves:g} random"
+            agent = min_max(game, "random", depth, rate_of_random_moves)
         sides[name] = prepare(game, agent, games)
-    return _rated(game, sides, games, max(games, min(POOL_GAMES, POOL_FACTOR * games)))
+    games_of_pair = max(games, min(POOL_GAMES, POOL_FACTOR * games))
+    return _rated(game, sides, games, games_of_pair)
 
 
 @lru_cache(16)
 def published_pool(game, games: int, searches: tuple = ()) -> Pool:
     """Return the published agent with several rates of random moves as reference players.
 
-    `searches` adds stronger ones, the agent with a search of each of these numbers of iterations.
-    Each meets each in both seats, from `games` start positions after two plies.
+    `searches` adds stronger players: the agent with a search, one player for each of these numbers
+    of iterations. All play each other in both seats, from `games` start positions after two plies.
     """
-    agent, strong = zoo(game), [named(game, f"zoo:{number}") for number in searches]
-    sides = {player.name: player for player in strong}
-    sides |= {f"{agent.name}, {rate:g} random": Careless(agent, rate) for rate in CARELESS[1:]}
-    return _rated(game, {"random": Random(), **sides}, games, games)
+    sides = {"random": Random()}
+    for iterations in searches:
+        player = named(game, f"zoo:{iterations}")
+        sides[player.name] = player
+    agent = zoo(game)
+    for rate_of_random_moves in CARELESS[1:]:
+        name = f"{agent.name}, {rate_of_random_moves:g} random"
+        sides[name] = Careless(agent, rate_of_random_moves)
+    return _rated(game, sides, games, games)
 
 
-def _rated(game, sides, games, number) -> Pool:
+def _rated(game, sides, games, games_of_pair) -> Pool:
+    """Return reference players as a pool, rated by `games_of_pair` of each ordered pair."""
+    weight = games_of_pair or EXACT_GAMES
     rows = []
-    for a, b in itertools.permutations(sides, 2):
-        shares, _ = meet(game, sides[a], sides[b], number, seed_from("pool", a, b))
-        rows.append((a, b, *(number or EXACT_GAMES) * shares))
+    for first, second in itertools.permutations(sides, 2):
+        seed = seed_from("pool", first, second)
+        shares, _ = meet(game, sides[first], sides[second], games_of_pair, seed)
+        rows.append((first, second, *weight * shares))
     model = ratings.fit(pd.DataFrame(rows, columns=ratings.COLUMNS))
-    zero = model.strength[model.players.index("random")]
+    zero = model.strength[model.place_of("random")]
     return Pool(sides, model._replace(strength=model.strength - zero), games)
 
 
 def rate(game, given, among: Pool, seed: int = 0) -> dict:
-    """Rate an agent, or a side of :func:`prepare`, among a pool: rating, score, lost, distinct."""
-    # percent over both seats: score and lost against the random player, distinct of all games
-    me = prepare(game, given, among.games) if isinstance(given, Agent) else given
-    rows, weight, different = [], among.games or EXACT_GAMES, 0
+    """Rate an agent, or a side of :func:`prepare`, among a pool.
+
+    Returns a dictionary: rating (Elo points above the random player); score and lost (percent of
+    the points and of the losses against the random player, over both seats); and, where games are
+    played, distinct (percent of all games that differ).
+    """
+    player = prepare(game, given, among.games) if isinstance(given, Agent) else given
+    weight = among.games or EXACT_GAMES
+    rows = []
+    num_distinct = 0
     for name, other in among.sides.items():
-        first, a = meet(game, me, other, among.games, seed_from(seed, name, "first"))
-        second, b = meet(game, other, me, among.games, seed_from(seed, name, "second"))
-        rows += [(name, *weight * first, True), (name, *weight * second[::-1], False)]
-        different += a + b
-    rows = pd.DataFrame(rows, columns=["opponent", *ratings.COUNTS, "first"])
-    against = rows[rows.opponent == "random"][ratings.COUNTS].sum() / (2 * weight)
-    # half a draw among few games would lift every weak player
+        as_first, distinct = meet(game, player, other, among.games, seed_from(seed, name, "first"))
+        rows.append((name, *weight * as_first, True))
+        num_distinct += distinct
+        of_other, distinct = meet(game, other, player, among.games, seed_from(seed, name, "second"))
+        as_second = of_other[::-1]
+        rows.append((name, *weight * as_second, False))
+        num_distinct += distinct
+    results = pd.DataFrame(rows, columns=["opponent", *ratings.COUNTS, "first"])
+    against_random = results[results.opponent == "random"][ratings.COUNTS].sum() / (2 * weight)
+    # With few games, a prior of half a game would lift every weak player.
     prior = ratings.PRIOR * weight / EXACT_GAMES
-    found = {
+    strength = ratings.place(among.model, results, prior)
+    measures = {
         # rounded, because numpy's exp differs between processors in the last bits
-        "rating": round(ratings.ELO * ratings.place(among.model, rows, prior), 6),
-        "score": 100.0 * (against.wins + against.draws / 2),
-        "lost": 100.0 * against.losses,
+        "rating": round(ratings.ELO * strength, 6),
+        "score": 100.0 * (against_random.wins + against_random.draws / 2),
+        "lost": 100.0 * against_random.losses,
     }
-    return found | ({"distinct": 100.0 * different / (weight * len(rows))} if among.games else {})
+    if among.games:
+        measures["distinct"] = 100.0 * num_distinct / (weight * len(results))
+    return measures
 
 
 def cyclic(score, error) -> tuple[int, int]:
-    """Return how many triples are cycles, and how many have sure results."""
-    # `score` is float64[players, players], over both seats, and `error` its standard error
-    beats = (score > 0.5 + np.maximum(EDGE, 1.96 * error)) & ~np.eye(len(score), dtype=bool)
-    decided = beats | beats.T
-    cycles, triples = (np.trace(np.linalg.matrix_power(x.astype(int), 3)) for x in (beats, decided))
-    return int(cycles) // 3, int(triples) // 6
+    """Return how many triples of players are cycles, and how many have only sure results.
+
+    `score`, float64 [players, players], is the mean score of the row's player against the column's
+    over both seats, and `error` its standard error. A player beats another if the score is above
+    one half by more than EDGE and by more than a 95% interval.
+    """
+    is_other = ~np.eye(len(score), dtype=bool)
+    beats = (score > 0.5 + np.maximum(EDGE, 1.96 * error)) & is_other
+    is_sure = beats | beats.T
+    # A closed walk of three steps is a triple. It is counted from each of its three players, and
+    # without a direction, as in `is_sure`, both ways around.
+    return _closed_walks_of_three(beats) // 3, _closed_walks_of_three(is_sure) // 6
+
+
+def _closed_walks_of_three(adjacency) -> int:
+    """Return how many walks of three steps end where they begin: bool [nodes, nodes]."""
+    return int(np.trace(np.linalg.matrix_power(adjacency.astype(int), 3)))
