@@ -72,6 +72,11 @@ def test_full_table_grows_or_stops_storing(monkeypatch):
     expected = max_n.values(games.load("tictactoe"), TICTACTOE.start(), 6)
     monkeypatch.setattr(max_n, "MAX_CAPACITY", 64)
     assert np.array_equal(max_n.values(TICTACTOE, TICTACTOE.start(), 6), expected)
+    # What the table drops, `solve` could not count.
+    with pytest.raises(MemoryError, match="tictactoe has more than 48 positions"):
+        max_n.solve(TICTACTOE)
+    monkeypatch.setattr(max_n, "MAX_CAPACITY", 8192)  # 6144 entries
+    assert max_n.solve(TICTACTOE)[1:] == (5478, 958)
 
 
 @pytest.mark.slow

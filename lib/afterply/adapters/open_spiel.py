@@ -279,23 +279,38 @@ def _require_same(game, s, state) -> None:
 
 
 def to_spiel(game, max_game_length: int = MAX_PLIES):
-    """Make a game of OpenSpiel's of one of ours, and register it under ``get_type().short_name``.
+    """Return one of our games as a game of OpenSpiel.
 
-    The whole reward is paid at the end. A game for two players whose rewards are opposite (in
-    random games, if it is home-made) is one of zero sum. `max_game_length` is in plies. Other
-    settings make another game; games and their states can be pickled. ValueError if it begins at
-    random, or if chance after a move is not listed (rules `outcomes` and `outcome`).
+    OpenSpiel registers it under ``get_type().short_name``, one name for each game with its settings
+    and length. All rewards are paid at the end. If two players have opposite rewards, it is a
+    zero-sum game; of a home-made game, random games decide this. The game and its states can be
+    pickled.
 
+    Parameters
+    ----------
+    game : Game
+    max_game_length : int
+        Longest possible game, in plies.
+
+    Raises
+    ------
+    ValueError
+        If the game begins at random, or if it has chance after a move and does not list the
+        outcomes (rules `outcomes` and `outcome`).
+
+    Examples
+    --------
     >>> from afterply import games
     >>> theirs = to_spiel(games.load("tictactoe"), max_game_length=9)
     >>> theirs.new_initial_state().legal_actions()
     [0, 1, 2, 3, 4, 5, 6, 7, 8]
     """
+    max_game_length = whole("max_game_length", max_game_length)
     check_game(game, "OpenSpiel")
     _require_one_start(game)
     if not game.deterministic:
         _require_listed_chance(game)
-    name = _name_in_spiel(game, whole("max_game_length", max_game_length))
+    name = _name_in_spiel(game, max_game_length)
     if name not in SHARED:
         SHARED[name] = game
         _register(name, game, max_game_length)

@@ -264,7 +264,11 @@ def _pace(session, seconds) -> float:
 
 
 def _resumed(part, game, settings) -> tuple:
-    """Return the session that a file keeps, and its plan; ValueError if others are asked for."""
+    """Return the session that a file keeps, and its plan.
+
+    ValueError if a setting differs from that of the plan. A setting that is given at its default
+    value cannot be told from one that was left out, so it passes, and the plan's value counts.
+    """
     if not part.exists():
         raise ValueError(f"there is no {part} to go on with: leave out --resume")
     meta = Archive(part).meta

@@ -142,7 +142,7 @@ class Definition:
 
     def __post_init__(self):
         self._check_sizes()
-        self._check_symmetries()
+        self._set_symmetries()
         self._check_score_range()
         self._check_start_scheme()
         self._check_neighbours()
@@ -261,8 +261,8 @@ class Definition:
         self._require(proper, f"each row of {what} must be a permutation of 0 to {length - 1}")
         return table
 
-    def _check_symmetries(self):
-        """Make tables of the symmetries, which are a group, and of what they make of actions."""
+    def _set_symmetries(self):
+        """Make arrays of both tables of symmetries, and require that they are groups."""
         identity = np.arange(len(self.num_codes), dtype=np.int32)
         if self.symmetries is None:
             self.symmetries = [identity]

@@ -54,15 +54,26 @@ SHARED = {  # and of the present episode, and working memory
 
 
 def trace_size(params: dict) -> int:
-    """Return h + 1 = 1 + floor(log_lambda(cut)). Source: [konen2021] App. A.3; Alg. 7 (h)."""
-    lambda_, cut = params["lambda_"], params["horizon_cut"]
+    """Return h + 1 = 1 + floor(log_lambda(cut)), the number of afterstates that an update reaches.
+
+    Also check what must fit together for it: ValueError if the trace would have no end, if tc_init
+    leaves |N|/A undefined, or if alpha is 0 but changes geometrically.
+
+    Source: [konen2021] App. A.3; Alg. 7 (h).
+    """
+    lambda_ = params["lambda_"]
+    cut = params["horizon_cut"]
     if 0.0 < lambda_ and (lambda_ >= 1.0 or cut <= 0.0):
         raise ValueError(f"{lambda_=} with horizon_cut={cut} needs an endless trace: lower lambda_")
     if params["tc"] != "none" and params["tc_init"] <= 0.0:
         raise ValueError(f"tc_init={params['tc_init']} must be above 0: it keeps |N|/A defined")
     if params["alpha_schedule"] == "geometric" and np.min(params["alpha"]) <= 0.0:
         raise ValueError(f"alpha={params['alpha']!r} can not change geometrically: take it above 0")
-    return 1 if lambda_ == 0.0 else 1 + math.floor(math.log(cut) / math.log(lambda_) + 1e-12)
+    if lambda_ == 0.0:
+        return 1
+    # The small number keeps a quotient of logarithms that should be whole from being rounded down.
+    horizon = math.floor(math.log(cut) / math.log(lambda_) + 1e-12)
+    return 1 + horizon
 
 
 @kernel
@@ -202,7 +213,11 @@ def remember(net, mem, p, row, explored):
 
 
 class NetworkSession(BaseSession):
-    """A training run of an n-tuple network; a learner sets what stands here first, and `mem`."""
+    """A training run of an n-tuple network.
+
+    A learner that derives from it sets `parameters`, the attributes below, and in its constructor
+    `mem`, the named tuple of the arrays that its kernel works with.
+    """
 
     par_type = None  # the named tuple of parameters that kernels read
     run_episodes = None  # the kernel: rules, net, par, mem, num_episodes
@@ -211,23 +226,45 @@ class NetworkSession(BaseSession):
 
     def __init__(self, game, params: dict | None = None, seed: int = 0, **changed):
         super().__init__(game, params, seed, **changed)
-        self.rng, params = new_rng(seed), self.params
-        values = kernel_values(self.parameters, params)
-        self.par = self.par_type(**values, trace_size=trace_size(params))
-        named = "sigmoid", "distinct_symmetries", "symmetries", "shared_tables", "precision"
-        how = {name: params[name] for name in named}
-        how["tc_init"] = float(params["tc_init"]) if params["tc"] != "none" else 0.0
-        tuples = make_tuples(game, params["tuples"], self.rng)
-        self.net = Network(game, tuples, per_action=self.per_action, **how)
+        self.rng = new_rng(seed)
+        values = kernel_values(self.parameters, self.params)
+        self.par = self.par_type(**values, trace_size=trace_size(self.params))
+        self.net = self._new_network()
         self._run = Linked(self.run_episodes, game)
 
+    def _new_network(self) -> Network:
+        """Return an untrained network, whose n-tuples may draw from the generator."""
+        params = self.params
+        has_counters = params["tc"] != "none"
+        return Network(
+            self.game,
+            make_tuples(self.game, params["tuples"], self.rng),
+            per_action=self.per_action,
+            sigmoid=params["sigmoid"],
+            distinct_symmetries=params["distinct_symmetries"],
+            symmetries=params["symmetries"],
+            shared_tables=params["shared_tables"],
+            precision=params["precision"],
+            tc_init=float(params["tc_init"]) if has_counters else 0.0,
+        )
+
     def allocate(self, declared: dict, **sizes) -> dict:
-        """Return the declared arrays of this training, all zero but the generator."""
-        game, net = self.game, self.net.arrays
-        sizes |= {"features": len(net.offset), "weights": net.weights.dtype}
-        sizes |= {"ring": self.par.trace_size + 1, "path": max(1, game.rules.start_plies)}
-        sizes |= {"symmetries": len(game.symmetries)}
-        return allocate(declared, game, **sizes) | {"rng": self.rng}
+        """Return the declared arrays of this training, all zero but the generator.
+
+        `sizes` are dimensions that only one learner has.
+        """
+        net = self.net.arrays
+        arrays = allocate(
+            declared,
+            self.game,
+            features=len(net.offset),
+            weights=net.weights.dtype,
+            ring=self.par.trace_size + 1,
+            path=max(1, self.game.rules.start_plies),
+            symmetries=len(self.game.symmetries),
+            **sizes,
+        )
+        return arrays | {"rng": self.rng}
 
     @property
     def counters(self) -> np.ndarray:
@@ -236,39 +273,63 @@ class NetworkSession(BaseSession):
 
     @property
     def limits(self) -> dict:
-        """What a checkpoint may hold: a greater index would change what is not the network's."""
-        net, ring = self.net.arrays, self.par.trace_size + 1
-        found = {"entry": (0, net.set_size), "action": (0, max(1, net.num_actions))}
-        found |= {"num_boards": (0, len(net.symmetries) + 1), "head": (0, ring)}
-        found |= dict.fromkeys(("num_distinct", "num_different"), (0, len(net.offset) + 1))
-        return BaseSession.limits | found | {"length": (0, ring)}
+        """The range of the integers in each array of a checkpoint: name -> (first, end).
+
+        Kernels use them as indices, and one that is out of range would write to foreign memory.
+        """
+        net = self.net.arrays
+        ring = self.par.trace_size + 1
+        num_features = len(net.offset)
+        return BaseSession.limits | {
+            "entry": (0, net.set_size),
+            "action": (0, max(1, net.num_actions)),
+            "num_boards": (0, len(net.symmetries) + 1),
+            "head": (0, ring),
+            "num_distinct": (0, num_features + 1),
+            "num_different": (0, num_features + 1),
+            "length": (0, ring),
+        }
 
     def play_until(self, episode: int) -> None:
-        """Play and learn until `episode` episodes have been played."""
-        limited, truncated = self.par.max_plies > 0, self.counters[TRUNCATED]
-        par = self.par if limited else self.par._replace(max_plies=LONGEST)
+        """Play and learn until `episode` episodes have been played.
+
+        FloatingPointError if the values diverge; RuntimeError if an episode does not end.
+        """
+        par = self.par
+        has_limit = par.max_plies > 0
+        if not has_limit:
+            par = par._replace(max_plies=LONGEST)
+        truncated_before = self.counters[TRUNCATED]
         self._run(self.net.arrays, par, self.mem, episode - self.episode)
         if not math.isfinite(self.mem.abs_delta[0]):
             remedy = f"lower alpha={self.params['alpha']!r}, or use sigmoid=True"
             raise FloatingPointError(f"the values diverged before episode {self.episode}: {remedy}")
-        if not limited and self.counters[TRUNCATED] > truncated:
+        if not has_limit and self.counters[TRUNCATED] > truncated_before:
             what = f"an episode of {self.game.name} did not end within {LONGEST:,} moves"
             raise RuntimeError(f"{what}: give the learner max_plies, and it is truncated then")
 
     def statistics(self) -> dict:
         """Return counts so far, the mean absolute TD error, and shares of all players' weights."""
-        updates, a = int(self.counters[UPDATES]), self.net.arrays.counters[1::2]
-        found = {"episodes": self.episode, "moves": self.moves, "updates": updates}
-        found["truncated"] = int(self.counters[TRUNCATED])
-        found["mean_abs_delta"] = float(self.mem.abs_delta[0]) / max(updates, 1)
-        found["active_weights"] = self.net.active()
-        if len(a):  # a weight whose counter A grew is touched
-            touched = np.count_nonzero(a > a.dtype.type(self.params["tc_init"]))
-            found["touched_weights"] = float(touched / len(a))
-        return found
+        num_updates = int(self.counters[UPDATES])
+        statistics = {
+            "episodes": self.episode,
+            "moves": self.moves,
+            "updates": num_updates,
+            "truncated": int(self.counters[TRUNCATED]),
+            "mean_abs_delta": float(self.mem.abs_delta[0]) / max(num_updates, 1),
+            "active_weights": self.net.active(),
+        }
+        abs_changes = self.net.arrays.counters[lookup.ABS_CHANGE :: 2]
+        if len(abs_changes):  # a weight whose counter A grew is touched
+            first_value = abs_changes.dtype.type(self.params["tc_init"])
+            num_touched = np.count_nonzero(abs_changes > first_value)
+            statistics["touched_weights"] = float(num_touched / len(abs_changes))
+        return statistics
 
     def state_dict(self) -> dict:
         """Return all arrays that a checkpoint needs (not copies)."""
         net = self.net.arrays
-        learned = {"weights": net.weights, "tc_counters": net.counters.reshape(-1, 2)}
-        return learned | {name: getattr(self.mem, name) for name in self.checkpoint}
+        arrays = {"weights": net.weights, "tc_counters": net.counters.reshape(-1, 2)}
+        for name in self.checkpoint:
+            arrays[name] = getattr(self.mem, name)
+        return arrays

@@ -4,7 +4,7 @@ Sessions, studies, the command line and the documentation read this table, and k
 :func:`kernel_values` makes of it. A parameter is declared by its kind::
 
     whole, number, ramp      (default, meaning, low, high); None = no bound. A ramp is a number, or
-                             a pair [first, last] between which it changes over the training
+                             a pair [first, last]: it changes from one to the other in training
     fraction, switch, other  (default, meaning); the learner itself checks an `other`
     whole_numbers            (default, meaning, low, high) of each number in a list
     choice                   (words, meaning); by default the first
@@ -21,6 +21,8 @@ from typing import NamedTuple
 from ..checks import is_whole, plain
 
 __all__ = ["Parameter", "check_parameters", "choice", "defaults", "kernel_values"]
+
+NUMBER_TYPES = {"whole": int, "number": float, "switch": bool}  # kind -> type in kernels
 
 
 class Parameter(NamedTuple):
@@ -42,34 +44,55 @@ class Parameter(NamedTuple):
         if self.kind == "switch":
             return None if isinstance(value, bool) else "must be True or False"
         if self.kind == "choice":
-            known = isinstance(value, str) and value in self.choices
-            return None if known else f"must be one of {', '.join(map(repr, self.choices))}"
-        listed = isinstance(value, (list, tuple))
+            return self._problem_of_choice(value)
         if self.kind == "list":
-            fits = listed and all(is_whole(one) and self._fits(one) for one in value)
-            return None if fits else f"must be a list of whole numbers, each {self._limits()}"
-        if self.kind == "ramp" and listed:
+            return self._problem_of_list(value)
+        if self.kind == "ramp" and isinstance(value, (list, tuple)):
             if len(value) != 2:
                 return "must be one number or [first, last]"
-            return self.problem(value[0]) or self.problem(value[1])
+            first, last = value
+            return self.problem(first) or self.problem(last)
+        return self._problem_of_number(value)
+
+    def _problem_of_choice(self, value) -> str | None:
+        if isinstance(value, str) and value in self.choices:
+            return None
+        words = ", ".join(map(repr, self.choices))
+        return f"must be one of {words}"
+
+    def _problem_of_list(self, value) -> str | None:
+        is_list = isinstance(value, (list, tuple))
+        if is_list and all(is_whole(entry) and self._in_range(entry) for entry in value):
+            return None
+        return f"must be a list of whole numbers, each {self._range()}"
+
+    def _problem_of_number(self, value) -> str | None:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return "must be a number"
         if self.kind == "whole" and not isinstance(value, int):
             return "must be a whole number"
         if not math.isfinite(value):
             return "must be finite"
-        return None if self._fits(value) else f"must be {self._limits()}"
+        return None if self._in_range(value) else f"must be {self._range()}"
 
-    def _fits(self, value) -> bool:
-        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
+    def _in_range(self, value) -> bool:
+        if self.low is not None and value < self.low:
+            return False
+        return self.high is None or value <= self.high
 
-    def _limits(self) -> str:
-        upwards = f"at least {self.low:g}"
-        return upwards if self.high is None else f"between {self.low:g} and {self.high:g}"
+    def _range(self) -> str:
+        """Return the range in words, as an error says it."""
+        if self.high is None:
+            return f"at least {self.low:g}"
+        return f"between {self.low:g} and {self.high:g}"
 
 
-whole, number, ramp = (partial(Parameter, kind) for kind in ("whole", "number", "ramp"))
-switch, other, whole_numbers = (partial(Parameter, kind) for kind in ("switch", "other", "list"))
+whole = partial(Parameter, "whole")
+number = partial(Parameter, "number")
+ramp = partial(Parameter, "ramp")
+switch = partial(Parameter, "switch")
+other = partial(Parameter, "other")
+whole_numbers = partial(Parameter, "list")
 fraction = partial(number, low=0, high=1)
 
 
@@ -84,54 +107,105 @@ def defaults(declared: dict) -> dict:
 
 
 def usual(declared: dict, game) -> dict:
-    """Return the parameters that a game's own file states, for a learner that has n-tuples."""
-    known = declared if "tuples" in declared else ()
-    return plain({name: value for name, value in game.settings.items() if name in known})
+    """Return the parameters that the game's own file recommends to a learner with n-tuples.
+
+    That is none for a learner without the parameter ``tuples``.
+    """
+    if "tuples" not in declared:
+        return {}
+    return plain({name: value for name, value in game.settings.items() if name in declared})
 
 
 def check_parameters(declared: dict, given: dict | None, game=None, changed=None) -> dict:
-    """Return all declared parameters: `given`, or as usual in the game, with some of them changed.
+    """Return the values of all declared parameters of a learner, checked.
 
-    What is not given has its default. ValueError names what is wrong; so it does if `given` leaves
-    out what the game's file states, since it might mean either that or the default.
+    Parameters
+    ----------
+    declared : dict, name -> Parameter
+        The ``PARAMETERS`` of the learner.
+    given : dict, name -> value, or None
+        What it does not name has its default. None stands for the parameters that the file of the
+        game recommends.
+    game : Game, optional
+        The game that is learned.
+    changed : dict, name -> value, optional
+        Parameters with other values than those of `given`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such parameter, or a value is out of range; and if `given` leaves out what
+        the game's file recommends, since it might mean either that or the default.
+    TypeError
+        If `given` is no dictionary.
     """
-    stated, own = {} if game is None else usual(declared, game), defaults(declared)
-    given = stated if given is None and game is not None else given
+    recommended = {} if game is None else usual(declared, game)
+    if given is None and game is not None:
+        given = recommended
     if not isinstance(given, dict):
         raise TypeError(f"parameters are a dictionary name -> value, not {given!r}")
-    given = plain(given | (changed or {}))
-    for name, value in given.items():
-        if name not in declared:
-            near = difflib.get_close_matches(str(name), declared, 1)
-            known = f"known are {', '.join(sorted(declared))}"
-            hint = f"did you mean {near[0]!r}?" if near else known
-            raise ValueError(f"there is no parameter {name!r}: {hint}")
-        if problem := declared[name].problem(value):
-            raise ValueError(
-                f"{name}={value!r} {problem} ({declared[name].meaning}); the default is"
-                f" {declared[name].default!r}"
-            )
-    if left := [n for n, value in stated.items() if n not in given and value != own[n]]:
-        named = ", ".join(["game", *(f"{n}={reprlib.repr(v)}" for n, v in given.items())])
+    values = plain(given | (changed or {}))
+    for name, value in values.items():
+        _check_value(declared, name, value)
+    default_values = defaults(declared)
+    left_out = [
+        name
+        for name, value in recommended.items()
+        if name not in values and value != default_values[name]
+    ]
+    if left_out:
+        raise _leaves_out(left_out, values, game)
+    return default_values | values
+
+
+def _check_value(declared, name, value) -> None:
+    """Raise ValueError if there is no parameter of this name, or if it cannot have this value."""
+    if name not in declared:
+        similar = difflib.get_close_matches(str(name), declared, 1)
+        if similar:
+            hint = f"did you mean {similar[0]!r}?"
+        else:
+            hint = f"known are {', '.join(sorted(declared))}"
+        raise ValueError(f"there is no parameter {name!r}: {hint}")
+    parameter = declared[name]
+    problem = parameter.problem(value)
+    if problem:
         raise ValueError(
-            f"this dictionary leaves out {', '.join(left)}, of which {game.name} has its own usual"
-            f" values: Session({named}) takes these, and the dictionary DEFAULTS | {{...}} those of"
-            " the learner"
+            f"{name}={value!r} {problem} ({parameter.meaning}); the default is"
+            f" {parameter.default!r}"
         )
-    return own | given
+
+
+def _leaves_out(names, values, game) -> ValueError:
+    """Return the error for `values` without the parameters `names`, which the game recommends."""
+    arguments = ["game"]
+    for name, value in values.items():
+        arguments.append(f"{name}={reprlib.repr(value)}")
+    return ValueError(
+        f"this dictionary leaves out {', '.join(names)}, of which {game.name} has its own usual"
+        f" values: Session({', '.join(arguments)}) takes these, and the dictionary DEFAULTS |"
+        " {...} those of the learner"
+    )
 
 
 def kernel_values(declared: dict, params: dict) -> dict:
-    """Return what kernels read of checked `params`, as `declared`: field -> number or bool."""
-    # a ramp x gives x_first and x_last, a choice x for every word whether it is chosen: x_word
-    plain, found = {"whole": int, "number": float, "switch": bool}, {}
+    """Return what kernels read of checked `params`: name of a field -> number or bool.
+
+    A whole number, a number or a switch is one field of its own name. A ramp ``x`` is two,
+    ``x_first`` and ``x_last``. A choice ``x`` is one for each word, ``x_word``: whether it is
+    chosen. A list and a parameter of the kind "other" are none.
+    """
+    fields = {}
     for name, parameter in declared.items():
         value = params[name]
-        if parameter.kind in plain:
-            found[name] = plain[parameter.kind](value)
+        if parameter.kind in NUMBER_TYPES:
+            fields[name] = NUMBER_TYPES[parameter.kind](value)
         elif parameter.kind == "ramp":
-            first, last = value if isinstance(value, (list, tuple)) else (value, value)
-            found |= {f"{name}_first": float(first), f"{name}_last": float(last)}
+            is_pair = isinstance(value, (list, tuple))
+            first, last = value if is_pair else (value, value)
+            fields[f"{name}_first"] = float(first)
+            fields[f"{name}_last"] = float(last)
         for word in parameter.choices:
-            found[re.sub(r"\W", "_", f"{name}_{word}").lower()] = value == word
-    return found
+            field = re.sub(r"\W", "_", f"{name}_{word}").lower()
+            fields[field] = value == word
+    return fields

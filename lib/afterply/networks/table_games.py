@@ -122,7 +122,10 @@ def choose(rules, policy, table, work, n):
 
 @kernel
 def greedy(table, work, state, n, first):
-    """Return the action with the greatest Q.  Source: [jamieson2022] Eq. (1). Deviations: D8."""
+    """Return an action with the greatest Q: with `first` the first of equals, else any of them.
+
+    Equal ones are equally probable. Source: [jamieson2022] Eq. (1). Deviations: D8.
+    """
     read_values(table, state, work.moves, n, work.values)
     top, ties = work.values[work.moves[0]], 1
     for i in range(1, n):

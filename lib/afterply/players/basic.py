@@ -20,25 +20,30 @@ class Player:
         """Return the action in a state, or in states int32 [n, size] the actions, int64 [n].
 
         All chance derives from the seed and the state. A match that goes on is not disturbed.
+        ValueError if the player does not know its game.
         """
-        game = getattr(self, "game", None) or getattr(getattr(self, "net", None), "game", None)
+        game = getattr(self, "game", None)
+        if game is None:
+            game = getattr(getattr(self, "net", None), "game", None)
         if game is None:
             raise ValueError(f"{self.name} does not know its game: take player.playing(game)")
-        asked, states = duplicate(self), np.asarray(state)
+        player = duplicate(self)
+        states = np.asarray(state)
         actions = np.zeros(states.shape[:-1], np.int64)
         for place in np.ndindex(actions.shape):
-            s = game._state(states[place], True)
-            game.choices(s)
-            asked.new_match(game, [], game.player(s), seed_from(seed, s.tobytes().hex()))
-            actions[place] = asked.choose(s.copy())
+            s = game._state(states[place], to_move=True)
+            game.choices(s)  # ValueError if there is no legal action
+            seed_of_state = seed_from(seed, s.tobytes().hex())
+            player.new_match(game, [], game.player(s), seed_of_state)
+            actions[place] = player.choose(s.copy())
         return actions if actions.ndim else int(actions)
 
     def playing(self, game, seed: int = 0):
         """Return a copy that knows its game, and says actions and values of any of its states."""
-        made = duplicate(self)
-        made.new_match(check_game(game, self.name), [], 0, seed)
-        made.game = game
-        return made
+        player = duplicate(self)
+        player.new_match(check_game(game, self.name), [], 0, seed)
+        player.game = game
+        return player
 
     def __repr__(self):
         return f"<player {self.name}>"
@@ -49,8 +54,10 @@ class Seated(Player):
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; raises ValueError if the player was made for another game."""
-        check_base(getattr(self, "net", None), check_game(game, self.name))
-        self.game, self.rng = game, new_rng(seed)
+        check_game(game, self.name)
+        check_base(getattr(self, "net", None), game)
+        self.game = game
+        self.rng = new_rng(seed)
 
 
 class Random(Seated):
@@ -68,18 +75,19 @@ class Careless(Seated):
     """Another player who, with probability `rate`, makes a random move instead."""
 
     def __init__(self, player, rate: float):
-        self.player, self.rate = wrap(player), fraction("rate", rate)
+        self.player = wrap(player)
+        self.rate = fraction("rate", rate)
         self.name = f"{self.player.name}, {self.rate:g} random"
 
     def copy(self):
-        """Return one with a copy of the other player."""
+        """Return a careless player with a copy of the other player."""
         return Careless(duplicate(self.player), self.rate)
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match."""
         super().new_match(game, actions_from_start, seat, seed)
-        own = seed_from(seed, "careless")
-        self.player.new_match(game, actions_from_start, seat, own)
+        seed_of_player = seed_from(seed, "careless")
+        self.player.new_match(game, actions_from_start, seat, seed_of_player)
 
     def observe(self, action, state):
         """Let the other player know of a move."""
@@ -99,11 +107,15 @@ class BestValue(Seated):
 
     def choose(self, state) -> int:
         """Return the best action."""
-        return int(self.game.choices(state)[pick_best(self.values(state), self.rng)])
+        legal = self.game.choices(state)
+        best = pick_best(self.values(state), self.rng)
+        return int(legal[best])
 
 
 class Greedy(BestValue):
-    """Choose argmax of r + gamma V(afterstate), where V(terminal) = 0; exact ties at random.
+    """Choose argmax of r + gamma V(afterstate), where V(terminal) = 0.
+
+    Exact ties are broken at random.
 
     Source: [konen2021] Sec. 2.6. Deviations: D2, D18.
 
@@ -118,7 +130,8 @@ class Greedy(BestValue):
     def __init__(self, net, gamma: float = 1.0):
         if not callable(getattr(net, "action_values", None)):
             raise ValueError(f"a greedy player needs a network, not {net!r}")
-        self.net, self.gamma = net, fraction("gamma", gamma)
+        self.net = net
+        self.gamma = fraction("gamma", gamma)
 
     def values(self, state) -> np.ndarray:
         """Return r + gamma V(afterstate) of every legal action."""
@@ -131,7 +144,8 @@ class Function(Player):
     def __init__(self, function):
         if not callable(function):
             raise TypeError(f"a function state -> action is needed, not {function!r}")
-        self.function, self.game = function, None
+        self.function = function
+        self.game = None
         self.name = getattr(function, "__name__", type(function).__name__)
 
     def new_match(self, game, actions_from_start, seat, seed):
@@ -139,17 +153,17 @@ class Function(Player):
         self.game = game
 
     def choose(self, state) -> int:
-        """Return what the function says."""
+        """Return the action that the function returns."""
         if self.game is not None:
             self.game.choices(state)
         return self.function(state)
 
 
 def wrap(player):
-    """Return a player: `player` itself, or one made of it.
+    """Return a player: `player` itself if it is one, else a player made of it.
 
     A function ``state -> action`` becomes a :class:`Function`, a network or a training session a
-    :class:`Greedy` player. Anything else raises TypeError, also if it carries a network.
+    :class:`Greedy` player. Anything else raises TypeError, even if it has a network ``net``.
     """
     if isinstance(player, type):
         raise TypeError(f"{player.__name__} is a class: make a player, {player.__name__}()")
@@ -168,11 +182,13 @@ def wrap(player):
 
 
 def is_session(thing) -> bool:
-    """Return whether something has a network and can learn on."""
-    values = getattr(getattr(thing, "net", None), "action_values", None)
-    return callable(getattr(thing, "train", None)) and callable(values)
+    """Return whether something has a network with action values, and can be trained."""
+    action_values = getattr(getattr(thing, "net", None), "action_values", None)
+    return callable(getattr(thing, "train", None)) and callable(action_values)
 
 
 def duplicate(player):
     """Return a player for another seat: its ``copy()``, or a shallow copy that shares weights."""
-    return player.copy() if callable(getattr(player, "copy", None)) else copy.copy(player)
+    if callable(getattr(player, "copy", None)):
+        return player.copy()
+    return copy.copy(player)

@@ -32,9 +32,18 @@ BENCH = (  # one row of the board a line
 )
 # fmt: on
 
-# the other three are its mirror images
 QUARTER = ((100, -25, 10, 5), (-25, -25, 2, 2), (10, 2, 5, 1), (5, 2, 1, 2))
-HEUR = tuple(weight for row in QUARTER + QUARTER[::-1] for weight in row + row[::-1])
+
+
+def _mirrored(quarter) -> tuple:
+    """Return the weights of the whole board, whose other three quarters are mirror images."""
+    weights = ()
+    for row in quarter + quarter[::-1]:
+        weights += row + row[::-1]
+    return weights
+
+
+HEUR = _mirrored(QUARTER)
 
 WORK = {
     "moves": ("int32", "max_legal"),
@@ -65,37 +74,57 @@ def weigh_moves(rules, s, weights, original, moves, after, cells, out):
 class Positional(BestValue):
     """Choose the afterstate with the greatest sum of weights, own stones minus the opponent's.
 
-    `weights` has a number for every cell. In the `bench_perspective` "mover" the player who moved
-    weighs an afterstate; in the "original" one, as in the authors' software, the opponent of the
-    next to move: after a pass and at the end of the game it takes the least sum.
-
     Source: [konen2021] Sec. 3.4, Table 1 (Bench). Deviations: D38.
+
+    Parameters
+    ----------
+    weights : float [cells]
+    name : str
+        The name of the player in tables.
+    bench_perspective : "original" or "mover"
+        Whose stones count as own ones in an afterstate. "mover": those of the player who moved.
+        "original", as in the authors' software: those of the opponent of the next to move. These
+        differ if the next player must pass or the game is over: then the least sum is chosen.
+
+    Raises
+    ------
+    ValueError
+        If `weights` are not finite numbers; in a match, if the game does not have as many cells.
     """
 
     def __init__(self, weights, name: str = "Positional", bench_perspective: str = "original"):
         one_of("bench_perspective", bench_perspective, ("original", "mover"))
-        self.name, self.original = name, bench_perspective == "original"
-        try:
-            self.weights = np.array(weights, np.float64)
-        except (TypeError, ValueError):
-            self.weights = np.zeros(0)
-        if self.weights.ndim != 1 or not self.weights.size or not np.isfinite(self.weights).all():
-            raise ValueError(f"weights must be a finite number for every cell, not {weights!r}")
+        self.name = name
+        self.original = bench_perspective == "original"
+        self.weights = _finite_numbers(weights)
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match of a game whose codes 0 and 1 are the two players' stones."""
         super().new_match(game, actions_from_start, seat, seed)
         if game.players != 2 or game.cells != len(self.weights):
-            known = f"{len(self.weights)} cells of two players"
-            raise ValueError(f"{self.name} weighs {known}: {game!r}")
+            cells = f"{len(self.weights)} cells of two players"
+            raise ValueError(f"{self.name} weighs {cells}: {game!r}")
         self._memory = Arrays(WORK, game)
 
     def values(self, state) -> np.ndarray:
-        """Return the weight sum of every legal action."""
+        """Return the weight sum of every legal action, float64 [num_legal]."""
         state = self.game._state(state, to_move=True)
-        work = self._memory.arrays
-        n = weigh_moves(self.game.rules, state, self.weights, self.original, *work)
-        return work[-1][:n].copy()
+        moves, after, cells, sums = self._memory.arrays
+        num_legal = weigh_moves(
+            self.game.rules, state, self.weights, self.original, moves, after, cells, sums
+        )
+        return sums[:num_legal].copy()
+
+
+def _finite_numbers(weights) -> np.ndarray:
+    """Return weights as float64 [cells], or raise ValueError."""
+    try:
+        array = np.array(weights, np.float64)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.ndim != 1 or not array.size or not np.isfinite(array).all():
+        raise ValueError(f"weights must be a finite number for every cell, not {weights!r}")
+    return array
 
 
 def Bench(bench_perspective: str = "original") -> Positional:
@@ -108,4 +137,5 @@ def Heur(bench_perspective: str = "original") -> Positional:
     return Positional(HEUR, "Heur", bench_perspective)
 
 
-Bench.version = Heur.version = Positional.version
+Bench.version = Positional.version
+Heur.version = Positional.version

@@ -47,18 +47,24 @@ class Saved(Greedy):
 
 
 def _model_card(agent, licence="That of its maker.", file="agent.npz") -> str:
-    card, game = agent.card, agent.net.game
-    trained, _, strength = card.get("words", "").partition("; ")
-    params = (game.spec or {}).get("params", {})
-    arguments = "".join(f", {name}={value!r}" for name, value in params.items())
+    """Return the template of a model card, filled in for an agent."""
+    card = agent.card
+    game = agent.net.game
+    arguments = ""
+    call_that_loads = "...  # the home-made one"
+    if game.spec:
+        for name, value in game.spec["params"].items():
+            arguments += f", {name}={value!r}"
+        call_that_loads = f'games.load("{game.name}"{arguments})'
+    how_trained, _, strength = card.get("words", "").partition("; ")
     facts = {name: value for name, value in card.items() if name not in NOT_FACTS}
     return CARD.read_text(encoding="utf-8").format(
         title=card.get("name", agent.name),
         game=game.name + arguments,
-        trained=f"It {trained}." if trained else "By what its file says:",
+        trained=f"It {how_trained}." if how_trained else "By what its file says:",
         facts=yaml.safe_dump(facts, default_flow_style=None),
         strength=strength or "Nobody has measured it: `arena.matches` does.",
-        load=f'games.load("{game.name}"{arguments})' if game.spec else "...  # the home-made one",
+        load=call_that_loads,
         file=file,
         licence=licence,
     )
@@ -67,7 +73,8 @@ def _model_card(agent, licence="That of its maker.", file="agent.npz") -> str:
 def load(path, game=None) -> Saved:
     """Return the agent in a file of ``session.save`` or ``net.save`` as a greedy player.
 
-    Its game is by default that of the package; ValueError if it was made for another, or version.
+    `game` is the game that it plays, by default the one of the package that the file names.
+    ValueError if the agent was made for another game, or for another version of it.
     """
     net, card = agent_file.read(path, game)
     name = card.get("name") or f"{net.game.name} agent {net.checksum()[:6]}"
@@ -75,7 +82,9 @@ def load(path, game=None) -> Saved:
 
 
 def zoo(game=None):
-    """Return the published agent of a game or its name, or without a game {name: card} of all.
+    """Return the published agent of a game, or without a game the cards of all, {name: card}.
+
+    `game` is a game or its name. ValueError if there is no agent for it.
 
     >>> zoo("hex").card["study"]
     'hex'
@@ -83,23 +92,31 @@ def zoo(game=None):
     cards = published("card")
     if game is None:
         return cards
-    own_game = None
-    name = canonical(game) if isinstance(game, str) else ""
-    if not isinstance(game, str):
-        own_game = check_game(game, "the zoo")
-        name = own_game.name
+    if isinstance(game, str):
+        name = canonical(game)
+        game_to_play = None  # the one that the file of the agent names
+    else:
+        game_to_play = check_game(game, "the zoo")
+        name = game_to_play.name
     if name not in cards:
         raise ValueError(f"the zoo has no agent for {name}, only for {', '.join(cards)}")
-    agent = load(published_file("models") / cards[name]["file"], own_game)
+    agent = load(published_file("models") / cards[name]["file"], game_to_play)
     return Saved(agent.net, cards[name], f"zoo {name}")
 
 
 def zoo_file(game) -> str:
-    """Return where the published agent of a game lies, in ``data``."""
+    """Return the path of the published agent of a game, from the folder ``data`` on."""
     return f"models/{zoo()[game.name]['file']}"
 
 
 def published(kind: str) -> dict:
-    """Return the files ``data/models/<kind>-<game>.json``, by game: kind is card or ladder."""
-    files = sorted(published_file("models").glob(f"{kind}-*.json"))
-    return {path.stem.removeprefix(f"{kind}-"): read_json(path) for path in files}
+    """Return the contents of all files ``data/models/<kind>-<game>.json``, by game.
+
+    `kind` is card or ladder.
+    """
+    prefix = f"{kind}-"
+    contents = {}
+    for path in sorted(published_file("models").glob(f"{prefix}*.json")):
+        game = path.stem.removeprefix(prefix)
+        contents[game] = read_json(path)
+    return contents

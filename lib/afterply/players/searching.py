@@ -9,9 +9,9 @@ from .basic import BestValue, Player
 
 
 class MCTS(Player):
-    """Choose by a UCT search with random rollouts; every move has a new tree.
+    """Choose by a UCT search with random rollouts, which begins a new tree for every move.
 
-    It plays the action with the best mean reward; exact ties at random.
+    It plays the action with the greatest mean reward, and breaks exact ties at random.
 
     Source: [kocsis2006]; [konen2021] Table 1 (opponents MCTS5000, MCTS10000). Deviations: D37, D44.
 
@@ -26,7 +26,8 @@ class MCTS(Player):
         Rewards that count as 0 and as 1; default: the game's ``score_range``.
     """
 
-    memory = found = None
+    memory = None  # a TreeSearch
+    found = None  # the last state as a text, and the search from it
 
     def __init__(
         self,
@@ -50,25 +51,33 @@ class MCTS(Player):
         """Begin a match, in the memory of the last one if the game is the same."""
         if self.memory is None or self.memory.game is not game:
             self.memory = mcts.TreeSearch(game, self.iterations, **self.parameters)
-        self.game, self.seed, self.found = game, seed_number(seed), None
+        self.game = game
+        self.seed = seed_number(seed)
+        self.found = None
 
     def search(self, state) -> mcts.SearchResult:
         """Return the search from a state, whose chance depends on the match and the state only."""
-        return self._search(state)[1]
+        _, result = self._search(state)
+        return result
 
     def _search(self, state) -> tuple:
-        key, found = np.ascontiguousarray(state, np.int32).tobytes().hex(), self.found
-        if found is None or found[0] != key:
-            root, seed = mcts.running_state(self.game, state), seed_from(self.seed, "search", key)
-            found = self.found = key, self.memory.run(root, self.iterations, seed)
-        return found
+        """Return a text that stands for the state, and the search from it: the last one or new."""
+        key = np.ascontiguousarray(state, np.int32).tobytes().hex()
+        key_and_result = self.found
+        if key_and_result is None or key_and_result[0] != key:
+            root = mcts.running_state(self.game, state)
+            seed = seed_from(self.seed, "search", key)
+            result = self.memory.run(root, self.iterations, seed)
+            key_and_result = (key, result)
+            self.found = key_and_result
+        return key_and_result
 
     def choose(self, state) -> int:
         """Return the action with the best mean."""
-        key, found = self._search(state)
-        worth = np.where(found.visits > 0, self.values(state), -np.inf)
-        ties = new_rng(seed_from(self.seed, "ties", key))
-        return int(found.actions[pick_best(worth, ties)])
+        key, result = self._search(state)
+        values_of_tried = np.where(result.visits > 0, self.values(state), -np.inf)
+        rng = new_rng(seed_from(self.seed, "ties", key))
+        return int(result.actions[pick_best(values_of_tried, rng)])
 
     def values(self, state) -> np.ndarray:
         """Return the mover's mean reward of every legal action, NaN where never tried."""
@@ -76,9 +85,10 @@ class MCTS(Player):
 
 
 class MaxN(BestValue):
-    """Look ahead with Max-N, every player maximising its own reward; exact ties at random.
+    """Look ahead with Max-N, in which every player maximises its own reward.
 
-    At the `depth`, at least 1 action, a position is worth its present reward.
+    After `depth` actions, at least 1, a position is worth its present reward. Exact ties are broken
+    at random.
 
     Source: [korf1991]; [konen2021] Table 1 (Max-N, depth 10 for Tic-Tac-Toe, 15 for Nim).
     """
@@ -96,9 +106,9 @@ class MaxN(BestValue):
 class MinMax(BestValue):
     """Look ahead with Min-Max, in a game for two players with opposite rewards.
 
-    At the `depth`, at least 1 action, a position is worth what the game's rule `heuristic` says,
-    else its present reward. Of equal best actions the player takes the first in the order of
-    ``game.legal`` (`ties` "first"), or any ("random").
+    After `depth` actions, at least 1, a position is worth what the game's rule `heuristic` says; in
+    a game without one, its present reward. Of equally good actions the player takes the first in
+    the order of ``game.legal`` (`ties` "first"), or any at random ("random").
 
     Source: [knuth1975]; [jamieson2022] "Min-Max Algorithm in the Context of Games" (deterministic:
     "first", non-deterministic: "random").

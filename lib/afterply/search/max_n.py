@@ -34,6 +34,7 @@ TABLE_FULL = -1  # why a search stopped, in the place of a height
 TOO_DEEP = -2
 FIRST_CAPACITY = 1 << 12
 # A full table of this capacity stores nothing more: values stay exact, the search gets slower.
+# Only `solve`, which counts what the table holds, stops there.
 MAX_CAPACITY = 1 << 24
 MAX_PLIES = 2048
 MAX_DEPTH = 511  # of alpha-beta
@@ -193,14 +194,15 @@ class MaxNSearch:
         self.stack = Stack(**calls.allocate(STACK, game, plies=MAX_PLIES))
 
     def run(self, game, s, depth, keep_terminal=False) -> None:
-        """Search from a state `s` to a depth; with `keep_terminal` the table holds terminal states.
+        """Search from a state `s` to a depth.
 
-        The results are in ``stack.values[0]`` and ``stack.root``.
+        The results are in ``stack.values[0]`` and ``stack.root``. With `keep_terminal` the table
+        holds every position that was met, terminal ones included; MemoryError if it is too small.
         """
         status = TABLE_FULL
         while status == TABLE_FULL:
             self.stack.states[0] = s
-            may_grow = len(self.table.low) < MAX_CAPACITY
+            may_grow = keep_terminal or len(self.table.low) < MAX_CAPACITY
             status = search(game.rules, self.table, self.stack, 0, depth, keep_terminal, may_grow)
             if status == TABLE_FULL:
                 self._grow(game)
@@ -212,7 +214,13 @@ class MaxNSearch:
 
     def _grow(self, game):
         """Replace the table by one of twice the capacity, with the same entries."""
-        larger = _new_table(game, 2 * len(self.table.low))
+        capacity = len(self.table.low)
+        if capacity >= MAX_CAPACITY:
+            raise MemoryError(
+                f"{game.name} has more than {3 * capacity // 4:,} positions, which is all that the"
+                " table holds: solve a smaller game, or from a later state"
+            )
+        larger = _new_table(game, 2 * capacity)
         refill(larger, self.table)
         self.table = larger
 
@@ -258,6 +266,8 @@ def values(game, state, depth) -> np.ndarray:
 
 def solve(game, state=None) -> Solution:
     """Search a game to its end from a state (default: the start) and count distinct positions.
+
+    MemoryError if there are more positions than the table may hold, some 12.6 million.
 
     >>> from afterply import games
     >>> solve(games.load("tictactoe"))

@@ -147,7 +147,7 @@ def again(what: str, *studies) -> Answer:
     lines.append(_conclusion(place, chosen, wrong, is_arm=number is None))
     text = "\n".join(lines)
     print(text, flush=True)
-    figure, data, caption = _among(place, runs, new_records, wrong)
+    figure, data, caption = _picture_of_runs(place, runs, new_records, wrong)
     return Answer(text, bool(wrong), figure, data, caption)
 
 
@@ -272,23 +272,28 @@ def _points(record):
     return points
 
 
-def _among(place, runs, made, wrong):
-    """Draw the curves of some runs, made again, among those recorded of their arm."""
+def _picture_of_runs(place, runs, new_records, wrong):
+    """Draw runs that were made again among the recorded ones of their arm.
+
+    `new_records` are those of the runs that were made again, by run; `wrong` the runs that came out
+    otherwise. Return figure, numbers of the figure, caption: None, None, "" if no run has results.
+    """
     from .reports.among import among  # needs an extra
 
-    recorded = {run: run.records for run in runs if run.records}
-    columns = _most_telling([*recorded.values(), *made.values()])
+    old_records = {run: run.records for run in runs if run.records}
+    columns = _most_telling([*old_records.values(), *new_records.values()])
     if columns is None:
         return None, None, ""
-    tables = [select(_results(recorded), **columns), select(_results(made), **columns)]
+    recorded = select(_results(old_records), **columns)
+    made_again = select(_results(new_records), **columns)
     title = place
     which = "Runs that were"
-    if len(made) == 1:
-        (run,) = made
+    if len(new_records) == 1:
+        (run,) = new_records
         title += f", run {run.job.run}"
         which = "The run that was"
-    numbers = {run.job.run for run in wrong}
-    figure, data = among(*tables, numbers, in_words(columns), title)
+    wrong_numbers = {run.job.run for run in wrong}
+    figure, data = among(recorded, made_again, wrong_numbers, in_words(columns), title)
     caption = f"{which} made again (coloured) among the recorded ones of {place} (grey)."
     if wrong:
         caption += " Dashed: as recorded, where it differs."

@@ -277,12 +277,13 @@ def repeated(s, core, k, who, times):
         s[core + 1] = s[who]
         return False
     s[core + k] = s[who]
+    occurrences = 1
     j = k - 2
     while j >= 1:
         if s[core + j] == s[core + k] and s[core + j - 1] == s[core + k - 1]:
-            times -= 1
+            occurrences += 1
         j -= 2
-    return times <= 1
+    return occurrences >= times
 
 
 def length_of_history(repetition, quiet_plies, max_plies) -> int:

@@ -64,29 +64,47 @@ def ratio_of_means(per_run, player, other):
 
 
 def ours_of(claim, claims, runs):
-    """Return our number for a `timed` claim, (the shortest text, all there is to say), or None."""
+    """Return our number beside a printed time, as a short text and as a full one.
+
+    Parameters
+    ----------
+    claim : Claim
+        The printed time. Its `timed` says what kind it is, as the head of this module lists them.
+    claims : list of Claim
+        All claims of the paper: one of them is the printed time of the player it compares with.
+    runs : DataFrame
+        The runs of the study, with their CPU seconds and numbers of moves.
+
+    Returns
+    -------
+    tuple of two str, or None
+        NOT_YET if no record states the seconds that are needed; None if the claim is no time.
+
+    Raises
+    ------
+    ValueError
+        If `timed` names no kind that there is.
+    """
     if not claim.timed:
         return None
     # Only the costs that records state are read: pages are the same on every machine.
     per_run = seconds(claim.arm, runs[runs["provenance"] == RECORDED])
-    what = claim.timed["what"]
     trainings = list(per_run.get(ALL_OF_IT, {}).values())
-    if what == "training":
+    kind = claim.timed["what"]
+    if kind == "training":
         return _training(claim, trainings) if trainings else NOT_YET
     player = claim.timed.get("player", TRAINING)
     than = claim.timed.get("than", TRAINING)
     ratio, num_agents = ratio_of_means(per_run, player, than)
     if not num_agents:
         return NOT_YET
-    if what == "move":
+    if kind == "move":
         return _move(claim, claims, per_run[player], ratio, num_agents)
-    factor = Interval(*(1 + bound for bound in ratio))
-    if what == "factor":
-        return f"{factor.mean:,.0f}", _in_words(factor, num_agents, 1.0, 0)
-    training_seconds = claim.timed.get("agents", 1) * mean_interval(trainings).mean
-    searched = duration(factor.mean * training_seconds)
-    product = f"{factor.mean:,.0f} × {duration(training_seconds)}"
-    return searched, f"{searched}: {product} ({_agents(num_agents)})"
+    if kind == "factor":
+        return _factor(ratio, num_agents)
+    if kind == "searched training":
+        return _searched_training(claim, trainings, ratio, num_agents)
+    raise ValueError(f"{claim.where}: there is no kind of time {kind!r}")
 
 
 def _training(claim, trainings):
@@ -98,6 +116,32 @@ def _training(claim, trainings):
     if num_agents > 1:
         full += f", {num_agents} agents at {duration(seconds_of_one)}"
     return total, f"{full} ({len(trainings)} recorded)"
+
+
+def _factor_of_search(ratio):
+    """Return by what factor a training takes longer if every move of it is searched as well.
+
+    ratio: the time t_s of a searched move, by the time t of a move of the training without search.
+    """
+    # A training with search does all that the one without does, and searches besides. So one move
+    # of it takes t + t_s, and the factor is (t + t_s) / t = 1 + t_s / t.
+    return Interval(1 + ratio.mean, 1 + ratio.low, 1 + ratio.high)
+
+
+def _factor(ratio, num_agents):
+    """Return by what factor a training with search takes longer, in short and in full."""
+    factor = _factor_of_search(ratio)
+    full = _in_words(factor, num_agents, least=1.0, decimals=0)
+    return f"{factor.mean:,.0f}", full
+
+
+def _searched_training(claim, trainings, ratio, num_agents):
+    """Return the time of all trainings of a claim with search, in short and in full."""
+    factor = _factor_of_search(ratio)
+    training_seconds = claim.timed.get("agents", 1) * mean_interval(trainings).mean
+    total = duration(factor.mean * training_seconds)
+    product = f"{factor.mean:,.0f} × {duration(training_seconds)}"
+    return total, f"{total}: {product} ({_agents(num_agents)})"
 
 
 def _move(claim, claims, seconds_of_run, ratio, num_agents):

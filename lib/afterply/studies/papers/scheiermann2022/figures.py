@@ -187,31 +187,36 @@ def searched(studies, engine, number=None):
 
 
 def _arms_and_title(study, number):
-    """Return the arms of one of Figs 8 to 10, or of all of them (None), and the title."""
+    """Return the arms that Fig. 8, 9 or 10 compares, in the order of its lines, and its title.
+
+    The number None stands for one figure of all arms. An arm is called after the iterations of its
+    search in training: W0 trains without search, W100 with 100 iterations for each move. Arms that
+    the study does not have are left out.
+    """
     every_arm = trained_arms(study)
     if number is None:
         return every_arm, "trained with search, or without"
-    # W and the iterations; the first is that of the paper, W100
-    by_iterations = [arm for arm in every_arm if arm != "W0" and arm[1:].isdigit()]
-    first = "W100"
-    if by_iterations:
-        first = by_iterations[0]
+    with_search = [arm for arm in every_arm if arm != "W0" and arm[1:].isdigit()]
+    # The first search that the study declares has the iterations of the paper.
+    search_of_paper = with_search[0] if with_search else "W100"
     if number == 8:
-        arms = [first, f"{first}, equal time", *by_iterations]
+        compared = [search_of_paper, f"{search_of_paper}, equal time", *with_search]
         title = "about the same time of training"
     elif number == 9:
-        arms = ["W0", first, f"{first} by visits", *_deeper(every_arm, first)]
+        deeper = _deeper(every_arm, search_of_paper)
+        compared = ["W0", search_of_paper, f"{search_of_paper} by visits", *deeper]
         title = _games(study, "W0")
     else:  # Fig. 10
-        arms = ["W0, long", f"{first}, long"]
+        compared = ["W0, long", f"{search_of_paper}, long"]
         title = _games(study, "W0, long")
-    declared = [arm for arm in dict.fromkeys(arms) if arm in every_arm]
-    return declared, title
+    without_repeats = dict.fromkeys(compared)
+    return [arm for arm in without_repeats if arm in every_arm], title
 
 
-def _deeper(arms, first):
+def _deeper(arms, search_of_paper):
     """Return the arms of as many games with a deeper search: W1000 after 12,000 games."""
-    return [arm for arm in arms if " after " in arm and not arm.startswith(f"{first} ")]
+    after_games = [arm for arm in arms if " after " in arm]
+    return [arm for arm in after_games if not arm.startswith(f"{search_of_paper} ")]
 
 
 def _games(study, arm):
