@@ -232,7 +232,8 @@ def _estimated(game, players, num_left, say) -> dict:
 def _mean_plies(game) -> float:
     """Return the mean length of some random games, in moves of all players."""
     rivals = [Random()] * game.players
-    return np.mean([len(match(game, rivals, seed=seed).moves) for seed in range(SAMPLE)])
+    lengths = [len(match(game, rivals, seed=seed).moves) for seed in range(SAMPLE)]
+    return float(np.mean(lengths))
 
 
 def _tried(game, player) -> tuple:
