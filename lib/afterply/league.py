@@ -86,12 +86,7 @@ def league(
         player.patience = PATIENCE
     identities = {name: identity(player) for name, player in players.items()}
     starts = starts_upto(game, 1) if game.deterministic else None
-    (Path(folder) / "league").mkdir(exist_ok=True)
-    journals = {}
-    for names in itertools.combinations(players, game.players):
-        settings = [game.identity, episodes, seed, [identities[name] for name in names]]
-        digest = seed_from(json.dumps(settings))
-        journals[names] = Path(folder) / "league" / f"{'-'.join(names)}-{digest:016x}.jsonl"
+    journals = _journals(folder, game, episodes, seed, identities)
     _count_lateness(journals, players)
     num_starts = len(starts) if starts else 1
     num_left = {}
@@ -149,6 +144,21 @@ def _require_unchanged(group, identities, journal):
 
 
 # Journals: the files of matches, one for each pairing
+
+
+def _journals(folder, game, episodes, seed, identities) -> dict:
+    """Return pairing -> its journal, whose name tells it from those of other players or settings.
+
+    `identities` is name -> identity of each player; a pairing has as many names as the game seats.
+    """
+    folder_of_journals = Path(folder) / "league"
+    folder_of_journals.mkdir(exist_ok=True)
+    journals = {}
+    for names in itertools.combinations(identities, game.players):
+        settings = [game.identity, episodes, seed, [identities[name] for name in names]]
+        digest = seed_from(json.dumps(settings))
+        journals[names] = folder_of_journals / f"{'-'.join(names)}-{digest:016x}.jsonl"
+    return journals
 
 
 def _text_of(journal) -> str:

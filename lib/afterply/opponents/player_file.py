@@ -44,7 +44,8 @@ class Process(Engine):
 
     def __init__(self, path, megabytes):
         self.name = path.name
-        program = [sys.executable, "-P", "-m", __name__]  # -P: nothing from where it was started
+        # -P: modules of the folder in which it starts are not imported
+        program = [sys.executable, "-P", "-m", __name__]
         super().__init__([*program, str(path), str(megabytes)])
 
     def error(self, words, kind=EngineError) -> EngineError:
@@ -55,21 +56,24 @@ class Process(Engine):
 class PlayerFile:
     """The player of a file, in a process that serves all matches until it fails or is stopped.
 
-    A move may take `seconds`, the process `megabytes` of address space, of which the library needs
-    about 600. A player that takes more raises EngineError, which costs the match. One that was too
-    late as often as its `patience` says begins no other match: it raises Forfeited.
+    A move may take `seconds`, at least 0.001. The process may take `megabytes` of address space, of
+    which the library needs about 600. A player that takes more raises EngineError, which costs the
+    match. A player that was too late `patience` times begins no further match: it raises Forfeited.
     """
 
     version = 1
     patience = math.inf
 
     def __init__(self, path, seconds: float = 5.0, megabytes: int = 2000):
-        self.path, self.name = Path(path), Path(path).stem
+        self.path = Path(path)
+        self.name = self.path.stem
         if not self.path.is_file():
             raise ValueError(f"there is no file {path}")
         self.seconds = number("seconds for a move", seconds, 1e-3)
         self.megabytes = whole("megabytes of a player", megabytes, 600)
-        self.process, self.tried, self.late = None, False, 0
+        self.process = None
+        self.tried = False  # whether this process was asked for a move
+        self.late = 0  # how often it was too late
 
     def __getstate__(self):
         return self.__dict__ | {"process": None}
@@ -77,9 +81,13 @@ class PlayerFile:
     @property
     def identity(self) -> dict:
         """What tells it from others: its file with the modules that it imports, and its limits."""
-        sources = sources_behind_file(self.path)
-        limits = {"seconds": self.seconds, "megabytes": self.megabytes}
-        return {"player": "PlayerFile", "version": self.version, "sources": sources, **limits}
+        return {
+            "player": "PlayerFile",
+            "version": self.version,
+            "sources": sources_behind_file(self.path),
+            "seconds": self.seconds,
+            "megabytes": self.megabytes,
+        }
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; start the process if it does not run.
@@ -93,19 +101,21 @@ class PlayerFile:
             raise Forfeited(f"{self.path.name} {times}: this match was not played")
         if self.process is None or not self.process.stop.alive:
             self.process = Process(self.path, self.megabytes)
-        self.seen = []
-        given = [game.spec or game.file, list(map(int, actions_from_start)), seat, seed]
-        self._ask(START, f"begin {json.dumps(given)}")
+        self.unsent = []  # moves of which the player has not heard, as commands
+        arguments = [game.spec or game.file, list(map(int, actions_from_start)), seat, seed]
+        self._ask(START, f"begin {json.dumps(arguments)}")
 
     def choose(self, state) -> int:
         """Return the player's move."""
-        seconds, self.tried = self.seconds if self.tried else max(START, self.seconds), True
-        seen, self.seen = self.seen, []
-        return self._ask(seconds, *seen, f"choose {json.dumps([state.tolist()])}")
+        seconds = self.seconds if self.tried else max(START, self.seconds)
+        self.tried = True
+        commands = [*self.unsent, f"choose {json.dumps([state.tolist()])}"]
+        self.unsent = []
+        return self._ask(seconds, *commands)
 
     def observe(self, action, state):
         """Remember a move, of which the player hears when it is asked next."""
-        self.seen.append(f"observe {json.dumps([int(action), state.tolist()])}")
+        self.unsent.append(f"observe {json.dumps([int(action), state.tolist()])}")
 
     def stop(self):
         """End the process; the next match starts another one, which may compile once more."""
@@ -114,6 +124,7 @@ class PlayerFile:
         self.tried = False
 
     def _ask(self, seconds, *commands):
+        """Return the answer to the last of some commands; an error of the player raises."""
         self.process.timeout = seconds
         try:
             answer, error = json.loads(self.process.ask(*commands))
@@ -125,23 +136,29 @@ class PlayerFile:
         return answer
 
 
-class _Here:
-    """The player in its own process."""
+class _Served:
+    """The player in its own process; a command is the name of a method with its arguments."""
 
     def __init__(self, path):
-        self.path, self.game, self.spec, self.player = path, None, None, None
+        self.path = path
+        self.player = None
+        self.spec = None  # of the game: a text, or what `from_file` needs
+        self.game = None
 
     def begin(self, spec, actions, seat, seed):
         if self.player is None:
-            sys.path.insert(0, os.path.dirname(os.path.abspath(self.path)))
-            names = runpy.run_path(self.path)
-            if "player" not in names:
-                raise ValueError("the file defines no `player`, such as a function player(state)")
-            self.player = wrap(names["player"])
+            self.player = self._load()
         if self.spec != spec:
-            self.spec, is_file = spec, isinstance(spec, list)
-            self.game = from_file(*spec[:2], **spec[2]) if is_file else load_spec(spec)
+            self.spec = spec
+            self.game = _game_of(spec)
         self.player.new_match(self.game, actions, seat, seed)
+
+    def _load(self):
+        sys.path.insert(0, os.path.dirname(os.path.abspath(self.path)))
+        names = runpy.run_path(self.path)
+        if "player" not in names:
+            raise ValueError("the file defines no `player`, such as a function player(state)")
+        return wrap(names["player"])
 
     def choose(self, state):
         return operator.index(self.player.choose(np.array(state, np.int32)))
@@ -151,33 +168,48 @@ class _Here:
             self.player.observe(action, np.array(state, np.int32))
 
     def answer(self, line) -> str:
-        word, _, content = line.partition(" ")
+        """Obey a command, and return [what came back, error] as JSON."""
+        command, _, arguments = line.partition(" ")
         try:
-            return json.dumps([getattr(self, word)(*json.loads(content)), ""])
+            method = getattr(self, command)
+            return json.dumps([method(*json.loads(arguments)), ""])
         except BaseException as error:  # SystemExit, too
-            frames = [
-                f.lineno
-                for f in traceback.extract_tb(error.__traceback__)
-                if f.filename == self.path
-            ]
-            where = f", line {frames[-1]}" if frames else ""
-            return json.dumps([None, f"{type(error).__name__}: {error}{where}"])
+            message = f"{type(error).__name__}: {error}{self._place_of(error)}"
+            return json.dumps([None, message])
+
+    def _place_of(self, error) -> str:
+        """Return in which line of the file an error arose, in words; empty if in none."""
+        place = ""
+        for frame in traceback.extract_tb(error.__traceback__):
+            if frame.filename == self.path:
+                place = f", line {frame.lineno}"
+        return place
+
+
+def _game_of(spec):
+    """Return the game that a description names."""
+    if isinstance(spec, list):
+        path, name, parameters = spec
+        return from_file(path, name, **parameters)
+    return load_spec(spec)
 
 
 def main(path, megabytes):
     """Answer questions until there are no more."""
     import resource  # which some systems lack
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who asks, who ends this
+    # Ctrl-C is for the process that asks, and that one ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit = int(megabytes) << 20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    answers, questions = os.fdopen(os.dup(1), "w"), os.fdopen(os.dup(0))
+    questions = os.fdopen(os.dup(0))
+    answers = os.fdopen(os.dup(1), "w")
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1):  # what the player reads and prints is no part of the match
         os.dup2(nothing, stream)
-    here = _Here(path)
+    served = _Served(path)
     for line in questions:
-        print("=", here.answer(line), end="\n\n", file=answers, flush=True)
+        print("=", served.answer(line), end="\n\n", file=answers, flush=True)
 
 
 if __name__ == "__main__":
