@@ -423,6 +423,7 @@ def expand(rules, net, eye, tree, work, par, node, rng):
             work.leaf[q] = par.scale * (work.leaf[q] - before)
         return
     owner = p
+    value = best
     if par.leaf_value == STATE:
         owner = made_by(tree, work, p)
         if not par.external:
@@ -431,22 +432,22 @@ def expand(rules, net, eye, tree, work, par, node, rng):
             boards, index = eye.boards[NOW], eye.index[NOW]
             ns = lookup.symmetric_boards(net, eye.cells[NOW], index, boards)
             work.own[0] = lookup.sigma(net, lookup.activation_at(net, owner, index, boards, ns))
-        best = par.scale * work.own[0]
+        value = par.scale * work.own[0]
     if rules.players > 2:
-        share_out(rules, net, eye, tree, work, par, node, owner, best, n, rng)
+        share_out(rules, net, eye, tree, work, par, node, owner, value, n, rng)
         return
     for q in range(rules.players):
-        work.leaf[q] = best if q == owner else -best
+        work.leaf[q] = value if q == owner else -value
 
 
 @kernel
-def share_out(rules, net, eye, tree, work, par, node, owner, best, n, rng):
-    """Write what a leaf is worth for each of three or more players, `best` for its owner."""
+def share_out(rules, net, eye, tree, work, par, node, owner, value, n, rng):
+    """Write what a leaf is worth for each of three or more players, `value` for its owner."""
     leaf, known, rest, missing = work.leaf, work.known, par.total, 0
     for q in range(rules.players):
         leaf[q], known[q] = 0.0, q == owner
         rest -= par.scale * tree.score[node, q]
-    leaf[owner] = best
+    leaf[owner] = value
     if par.others == BY_ROUND:
         calls.copy_into(work.state, tree.state[node], rules.size)
         play_round(rules, net, eye, work, par, n, rng)

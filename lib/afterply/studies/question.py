@@ -284,8 +284,8 @@ def _picture_of_runs(place, runs, new_records, wrong):
     columns = _most_telling([*old_records.values(), *new_records.values()])
     if columns is None:
         return None, None, ""
-    recorded = select(_results(old_records), **columns)
-    made_again = select(_results(new_records), **columns)
+    old_results = select(_results(old_records), **columns)
+    new_results = select(_results(new_records), **columns)
     title = place
     which = "Runs that were"
     if len(new_records) == 1:
@@ -293,7 +293,7 @@ def _picture_of_runs(place, runs, new_records, wrong):
         title += f", run {run.job.run}"
         which = "The run that was"
     wrong_numbers = {run.job.run for run in wrong}
-    figure, data = among(recorded, made_again, wrong_numbers, in_words(columns), title)
+    figure, data = among(old_results, new_results, wrong_numbers, in_words(columns), title)
     caption = f"{which} made again (coloured) among the recorded ones of {place} (grey)."
     if wrong:
         caption += " Dashed: as recorded, where it differs."
