@@ -191,15 +191,16 @@ def page(agent, out, other, game, learn):
 
     Pages need a linker for WebAssembly: where there is none, this says how to install it.
     """
-    from .. import screen
+    from ..screen import learn_page
+    from ..screen import page as write_page
 
     if learn:
-        path = screen.learn_page(game_of(agent), out)
+        path = learn_page(game_of(agent), out)
     else:
         home_made = game_of(game) if game else None
         first = agent_of(agent, home_made)
         second = agent_of(other, home_made) if other else None
-        path = screen.page(first, out, other=second)
+        path = write_page(first, out, other=second)
     print(f"The page: {path}")
 
 
@@ -499,15 +500,16 @@ def _pages_with_agents() -> list[dict]:
 
 
 def _write_page(folder, entry) -> None:
-    from .. import screen
     from ..files import published_file
     from ..games import catalogue
     from ..players import saved
+    from ..screen import learn_page
+    from ..screen import page as write_page
 
     file = folder / f"{entry['page']}.html"
     if not entry["agents"]:
         title = f"Watch an agent learn {entry['title']}"
-        screen.learn_page(catalogue.load(entry["game"]), file, title=title)
+        learn_page(catalogue.load(entry["game"]), file, title=title)
         return
     agents = []
     for name, agent_file in entry["agents"].items():
@@ -516,10 +518,10 @@ def _write_page(folder, entry) -> None:
         agents.append(agent)
     if len(agents) == 1:
         title = f"Play {entry['title']}"
-        screen.page(agents[0], file, about=entry["words"], title=title)
+        write_page(agents[0], file, about=entry["words"], title=title)
     else:
         title = f"{entry['title']}: {' and '.join(entry['agents'])}"
-        screen.page(agents[0], file, other=agents[1], about=entry["words"], title=title)
+        write_page(agents[0], file, other=agents[1], about=entry["words"], title=title)
 
 
 if __name__ == "__main__":
