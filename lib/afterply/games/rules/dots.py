@@ -52,6 +52,27 @@ def is_closed(s, sides, box):
     return s[sides[box, 0]] & s[sides[box, 1]] & s[sides[box, 2]] & s[sides[box, 3]] != 0
 
 
+def _drawn_box(x, y, owner):
+    """Draw the box around a point; `owner` is 0 as long as it is nobody's."""
+    colours = (PAPER, *COLOURS.values())
+    names = (" ", *NAMES)
+    half = SIDE / 2 - 8
+    box = draw.rect(x - half, y - half, 2 * half, 2 * half, colours[owner], "none")
+    return draw.element("g", box + draw.text_at(x, y + 6, names[owner], 18))
+
+
+def _drawn_line(action, x, y, is_across, fill, value):
+    """Draw the line of an action around a point, with its value beside it."""
+    if is_across:
+        width, height = SIDE - 16, 12
+        label = draw.label(x, y + 20, value, 11, PAPER)
+    else:
+        width, height = 12, SIDE - 16
+        label = draw.label(x + 25, y + 4, value, 11, PAPER)
+    line = draw.rect(x - width / 2, y - height / 2, width, height, fill, rx=3)
+    return draw.place(action, line, label)
+
+
 def dots(rows: int = 3, columns: int = 3, players: int = 2) -> Game:
     """Make the game on `rows` x `columns` boxes for two to four players; at most 64 lines."""
     whole("rows", rows, 1)
@@ -155,29 +176,36 @@ def dots(rows: int = 3, columns: int = 3, players: int = 2) -> Game:
     names = {k: f"{LETTERS[c]}{r + 1}" for (r, c), k in number.items()}
 
     def svg(s, values, last):
-        parts, left = [], PAD + 22
-        places = [(at, left + SIDE * at[1] / 2, left + SIDE * at[0] / 2) for at in grid]
-        for (r, c), x, y in sorted(places, key=lambda place: place[0] not in inside):
+        left = PAD + 22
+        boxes_first = sorted(grid, key=lambda cell: cell not in inside)  # lines lie above them
+        parts = []
+        for r, c in boxes_first:
+            x = left + SIDE * c / 2
+            y = left + SIDE * r / 2
             k = number.get((r, c))
             if k is None:
                 parts.append(draw.circle(x, y, 5, INK))
             elif k >= lines:
-                fill, half = (PAPER, *COLOURS.values())[s[k]], SIDE / 2 - 8
-                box = draw.rect(x - half, y - half, 2 * half, 2 * half, fill, "none")
-                owner = draw.text_at(x, y + 6, (" ", *NAMES)[s[k]], 18)
-                parts.append(draw.element("g", box + owner))
+                parts.append(_drawn_box(x, y, owner=s[k]))
             else:
-                value, (w, h) = values.get(k), (SIDE - 16, 12) if c % 2 else (12, SIDE - 16)
-                fill = MARKED if k == last else INK if s[k] else draw.value_colour(value)
-                drawn = draw.rect(x - w / 2, y - h / 2, w, h, fill, rx=3)
-                at = (x, y + 20) if c % 2 else (x + 25, y + 4)
-                parts.append(draw.place(k, drawn, draw.label(*at, value, 11, PAPER)))
+                is_across = c % 2 == 1
+                fill = line_colour(s, k, values, last)
+                parts.append(_drawn_line(k, x, y, is_across, fill, values.get(k)))
             if r == 0:
                 parts.append(draw.text_at(x, PAD + 6, LETTERS[c], 12, SOFT))
             if c == 0:
                 parts.append(draw.text_at(PAD + 4, y + 4, r + 1, 12, SOFT))
-        size = left + SIDE * columns + PAD + 34 * bool(values), left + SIDE * rows + PAD + 16
-        return draw.document(parts, *size, values)
+        room_for_values = 34 if values else 0
+        size_x = left + SIDE * columns + PAD + room_for_values
+        size_y = left + SIDE * rows + PAD + 16
+        return draw.document(parts, size_x, size_y, values)
+
+    def line_colour(s, line, values, last):
+        if line == last:
+            return MARKED
+        if s[line]:
+            return INK
+        return draw.value_colour(values.get(line))
 
     # Symmetries of the lines: the grid is turned, and its lines follow one another as before.
     turned = []

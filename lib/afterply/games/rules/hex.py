@@ -204,12 +204,14 @@ def hex(size: int = 6, swap: bool = False) -> Game:
         n = rules.count(free)
         plies = min(plies, n)
         began = rng[0]
+        # Fill the board, whoever has joined the sides meanwhile.
         for ply in range(plies):
             cell, counts = rules.draw_one(free, counts, n - ply, rng)
             free ^= one << cell
             moves[ply] = cell
             mine |= one << cell
             mine, theirs = theirs, mine
+        # Find whose chain there is; `last` is the last move of its owner.
         who ^= plies & 1  # to move, with stones `mine`
         last = plies - 2
         if not joins(mine, size, who):
@@ -218,14 +220,16 @@ def hex(size: int = 6, swap: bool = False) -> Game:
             last = plies - 1
             mine = theirs
             who = 1 - who
+        # Take back the owner's moves until the chain is gone: the game ended with the last of them.
         mine ^= one << np.uint64(moves[last])
         while joins(mine, size, who):
             last -= 2
             mine ^= one << np.uint64(moves[last])
+        # The generator is where it would be if the game had ended there.
         rng[0] = began
         for _ in range(last + 1):
             random_bits(rng)
-        s[status] = 1 + who << 1
+        s[status] = (1 + who) << 1
 
     # What networks and searches see
 
@@ -291,14 +295,19 @@ def hex(size: int = 6, swap: bool = False) -> Game:
         return LETTERS[action % size] + str(action // size + 1)
 
     def svg(s, values, last):
-        marks, parts, corners, margin = marks_of(s), [], [], PAD + 24
+        marks = marks_of(s)
+        margin = PAD + 24
+        parts = []
+        corners = []  # [cells, 6] "x,y"
         if last == cells and "o" in marks:
             last = marks.index("o")  # the stone that was taken over
         for cell, mark in enumerate(marks):
             row, column = divmod(cell, size)
-            x, y = margin + WIDTH * (column + row / 2 + 0.5), margin + RADIUS * (1.5 * row + 1)
+            x = margin + WIDTH * (column + row / 2 + 0.5)
+            y = margin + RADIUS * (1.5 * row + 1)
             corners.append([f"{x + WIDTH * a:.1f},{y + RADIUS * b:.1f}" for a, b in CORNERS])
-            value, fill = values.get(cell), draw.value_colour(values.get(cell))
+            value = values.get(cell)
+            fill = draw.value_colour(value)
             drawn = draw.element("polygon", points=" ".join(corners[-1]), fill=fill, stroke=LINE)
             if mark == ".":
                 drawn += draw.label(x, y + 5, value, 13, fill)
@@ -309,16 +318,18 @@ def hex(size: int = 6, swap: bool = False) -> Game:
                 parts.append(draw.text_at(x - WIDTH / 2 - 12, y + 2, row + 1, 12, SOFT))
             if row == 0:
                 parts.append(draw.text_at(x, y - RADIUS - 8, LETTERS[column], 12, SOFT))
-        sides = (
+        sides = (  # whose, its cells, and their corners at the edge of the board
             ("x", range(0, cells, size), (5, 4, 3)),
             ("x", range(size - 1, cells, size), (0, 1, 2)),
             ("o", range(size), (5, 0, 1)),
             ("o", range(cells - size, cells), (4, 3, 2)),
         )
-        for who, border, outside in sides:
-            points = " ".join(corners[cell][k] for cell in border for k in outside)
-            edge = dict(stroke=MARK_COLOURS[who], stroke_width=4, stroke_linecap="round")
-            parts.append(draw.element("polyline", points=points, fill="none", **edge))
+        for owner, border, outside in sides:
+            points = []
+            for cell in border:
+                points += [corners[cell][k] for k in outside]
+            edge = dict(stroke=MARK_COLOURS[owner], stroke_width=4, stroke_linecap="round")
+            parts.append(draw.element("polyline", points=" ".join(points), fill="none", **edge))
         width = margin + WIDTH * (1.5 * size - 0.5) + PAD + 4
         height = margin + RADIUS * (1.5 * size + 0.5) + PAD
         return draw.document(parts, width, height, values)

@@ -376,26 +376,29 @@ def _all_numbers(statement, parts, numbers, certainty):
     return f"{'; '.join(named)}{unit}{certainty}."
 
 
-def decided(statement, outcome, statements):
-    """Yield (part, what is asked of its test, or None) of the parts that support a verdict.
+def decided(statement, outcome, num_statements):
+    """Yield the name of each part that supports a verdict, and the question that its test answers.
 
-    None: no simulation can answer it. statements: how many the paper has; the level of the question
-    is that of the first step of the correction.
+    A question is how often the test errs at its level, or None if no simulation can say that. The
+    level is that of the first step of Holm's correction over the paper's statements, each in both
+    directions.
     """
     if outcome.verdict not in (HOLDS, DOES_NOT_HOLD):
         return
     holds = outcome.verdict == HOLDS
-    divisor = _num_failing(statement) if holds else statement.needed
-    level = LEVEL / (2 * statements) / divisor
+    # A statement holds by mistake if so many parts are wrong that too few others are left. It fails
+    # by mistake if as many are wrong as it needs. The level is shared by them (Bonferroni).
+    num_sharing = _num_failing(statement) if holds else statement.needed
+    level_of_question = LEVEL / (2 * num_statements) / num_sharing
     for part in outcome.parts:
-        p = part.p_for if holds else part.p_against
-        if p <= LEVEL / divisor:
-            num_ends = 1 if holds else part.num_ends
-            question = Asked(part, holds, level / num_ends)
-            if question.known:
-                yield part.of, question
-            else:
-                yield part.of, None
+        if holds:
+            p, num_ends = part.p_for, 1
+        else:
+            p, num_ends = part.p_against, part.num_ends
+        supports = p <= LEVEL / num_sharing
+        if supports:
+            question = Asked(part, holds, level_of_question / num_ends)
+            yield part.of, question if question.known else None
 
 
 def _error(statement, outcome, num_statements, level, known):
@@ -497,25 +500,37 @@ def _effect_in_words(part, fields, sides, statement):
     unit = fields.get("unit", statement.unit)
     is_difference = len(series(fields)) > 1
     sign = "+" if is_difference else ""
-    percent = "%" if unit == PERCENT else ""
-    # the difference itself: what is asked of it is said beside it
-    added = 0.0 if "times" in fields else fields.get("by", 0.0)
-    effect = part.seen.effect + added
-    low, high = part.interval(sides)
-    low, high = _as_far_as_values_can_be(effect, low + added, high + added, part, fields, unit)
+    effect, low, high = _effect_and_interval(part, fields, sides, unit)
+    decimals = None
+    suffix = "" if unit in ("", PERCENT, statement.unit) else f" {unit}"
+    percent = ""
+    if unit == PERCENT:
+        percent = "%"
+        bounds = {end + _shift(fields) for end in part.ends}
+        # one decimal of a percentage, or more if an end would stand on the bound
+        stands_on_bound = round(low, 1) in bounds or round(high, 1) in bounds
+        decimals = 2 if stands_on_bound else 1
     numbers = (effect,)
     if low < high and math.isfinite(low) and math.isfinite(high):
         numbers = (effect, low, high)
-    decimals = None
-    if percent:
-        # one decimal of a percentage, or more if an end would stand on the bound
-        bounds = {end + added for end in part.ends}
-        decimals = 2 if {round(low, 1), round(high, 1)} & bounds else 1
     mean, *ends = [text + percent for text in together(numbers, sign, decimals)]
-    unit_behind = "" if unit in ("", PERCENT, statement.unit) else f" {unit}"
     if not ends:
-        return mean + unit_behind
-    return f"{mean} [{', '.join(ends)}]{unit_behind}"
+        return mean + suffix
+    return f"{mean} [{', '.join(ends)}]{suffix}"
+
+
+def _shift(fields) -> float:
+    """Return what is added to a tested difference to show the difference itself."""
+    return 0.0 if "times" in fields else fields.get("by", 0.0)
+
+
+def _effect_and_interval(part, fields, sides, unit):
+    """Return a part's effect and the ends of its interval, no farther than values can be."""
+    shift = _shift(fields)
+    effect = part.seen.effect + shift
+    low, high = part.interval(sides)
+    ends = low + shift, high + shift
+    return effect, *_as_far_as_values_can_be(effect, *ends, part, fields, unit)
 
 
 def _as_far_as_values_can_be(effect, low, high, part, fields, unit):
