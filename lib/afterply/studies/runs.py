@@ -218,6 +218,11 @@ class Run:
             return []
         return [key for key in self.job.keys if key not in self.records and key not in lacking]
 
+    @property
+    def unmeasured(self) -> list:
+        """Keys of what has no record and needs something that is not here."""
+        return [key for key in self.job.lacking if key not in self.records]
+
     def origin(self, key) -> str:
         """Return where what has a key comes from."""
         if key not in self.records:
