@@ -136,9 +136,11 @@ class BaseSession:
         present = self.state_dict()
         checked = {}
         for name, array in present.items():
-            checked[name] = arrays.get(name, np.zeros(0, object))
+            # `arrays` may be a file, which has no method `get`
+            checked[name] = arrays[name] if name in arrays else np.zeros(0, object)
             self._check_array(name, checked[name], array)
-        if wrong := out_of_range(checked, self.limits):
+        wrong = out_of_range(checked, self.limits)
+        if wrong:
             raise ValueError(f"the checkpoint does not fit this run: numbers in its {wrong!r}")
         if self.growing:
             self.load_growing(checked)
