@@ -189,7 +189,9 @@ def _leaves_out(names, values, game) -> ValueError:
 
 
 def kernel_values(declared: dict, params: dict) -> dict:
-    """Return what kernels read of checked `params`: name of a field -> number or bool.
+    """Return what kernels read of checked `params`, of parameters as `declared`: field -> value.
+
+    The values are numbers or bool.
 
     A whole number, a number or a switch is one field of its own name. A ramp ``x`` is two,
     ``x_first`` and ``x_last``. A choice ``x`` is one for each word, ``x_word``: whether it is
