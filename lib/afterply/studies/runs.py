@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import joblib
-from tqdm import tqdm
 
 from ..checks import needs, whole
 from ..files import Archive, write_npz
@@ -56,6 +55,7 @@ TOGETHER = 50  # runs that are trained before they are evaluated
 HEAVY_BYTES = 2 * 2**30  # memory that a worker needs for a heavy evaluator
 REDRAW = 4.0  # seconds between two looks for more points of the curve
 
+_bar_lock = threading.RLock()  # of all bars
 _compiled = set()  # learners and games whose kernels this process has
 
 
@@ -587,18 +587,18 @@ def _backend(dask):
         yield
 
 
-class _Bar(tqdm):
-    """A progress bar without a process and a thread, that a killed study would leave behind."""
-
-    monitor_interval = 0
-    _lock = threading.RLock()
-
-
 def _bar(total, label, unit):
     """Return a progress bar; in a log it shows once a minute, and nothing before two seconds."""
+
+    class Bar(needs("tqdm", "plot").tqdm):
+        """A bar without a process and a thread, that a killed study would leave behind."""
+
+        monitor_interval = 0
+        _lock = _bar_lock
+
     is_watched = in_notebook() or sys.stdout.isatty()
     seconds = 0.5 if is_watched else 60.0  # between two states of the bar
-    return _Bar(
+    return Bar(
         total=total,
         desc=label,
         unit=f" {unit}",
