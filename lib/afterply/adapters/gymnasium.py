@@ -136,7 +136,7 @@ Batch = namedtuple("Batch", BATCH)
 
 @kernel
 def act(rules, batch, actions, seat):
-    """Make the seat's actions, and begin the games that were over anew."""
+    """Make the seat's actions, and start new games in the place of those that were over."""
     for i in range(len(actions)):
         s = batch.state[i]
         batch.illegal[i] = False

@@ -61,7 +61,8 @@ def from_spiel(name: str, max_states: int = MAX_STATES) -> Game:
         raise ValueError(f"OpenSpiel has no game {name!r}: {error}") from error
     obstacle = _obstacle(theirs.get_type())
     if obstacle:
-        raise ValueError(f"the game {name!r} has {obstacle}: it can not be made a table of states")
+        what = f"the game {name!r} has {obstacle}"
+        raise ValueError(f"{what}: it cannot be listed as a table of states")
     return tabulated(theirs, max_states)
 
 
@@ -203,7 +204,7 @@ def _rules(tables) -> tuple:
 
 
 def _look(theirs, state) -> tuple:
-    """Return all that a state shows, by which it is told from others."""
+    """Return all that a state shows, which distinguishes it from other states."""
     observation_bytes = b""
     if theirs.get_type().provides_observation_tensor:
         observation_bytes = np.asarray(state.observation_tensor(0), np.float32).tobytes()

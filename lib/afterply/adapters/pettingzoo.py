@@ -78,7 +78,7 @@ class Environment(pettingzoo.AECEnv):
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict | None = None) -> None:
-        """Begin a game; a `seed` starts the generator of all chance anew."""
+        """Start a game; a `seed` resets the generator from which all chance is drawn."""
         if seed is not None or self.rng is None:
             entropy = np.random.SeedSequence().entropy if seed is None else seed
             self.rng = new_rng(entropy)

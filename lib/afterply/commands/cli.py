@@ -19,7 +19,6 @@ GAME_HELP = (
     "such as connect4, hex:size=5 or nim:heaps=1:stones=7 (`afterply games` lists them), or a file"
     " of yours, mine.py, with mine.py:NAME if it holds several games"
 )
-SEED_HELP = "a whole number from which all chance is drawn (default: %(default)s)"
 
 
 def main(words=None) -> int:
@@ -31,6 +30,20 @@ def main(words=None) -> int:
     ):
         add(commands)
     return run_program(program, words)
+
+
+# Arguments that several commands have
+
+
+def add_game(parser):
+    """Declare the argument that names a game."""
+    parser.add_argument("game", help=GAME_HELP)
+
+
+def add_seed(parser, besides=""):
+    """Declare the option for the seed of all chance, `besides` what it does not decide."""
+    text = f"a whole number from which all chance is drawn{besides} (default: %(default)s)"
+    parser.add_argument("--seed", type=int, default=0, help=text)
 
 
 # What stands for a game, a value or an agent
@@ -125,7 +138,7 @@ def games(names):
 def add_play(commands):
     """Declare the command ``play``."""
     parser = add_command(commands, play, "The game is not kept.", epilog=_words_for_players)
-    parser.add_argument("game", help=GAME_HELP)
+    add_game(parser)
     parser.add_argument(
         "--against",
         help="your opponent, a player by a word of those below; default: one of medium strength"
@@ -137,7 +150,7 @@ def add_play(commands):
         default=0,
         help="yours, counted from 0, which moves first (default: %(default)s)",
     )
-    parser.add_argument("--seed", type=int, default=0, help=SEED_HELP)
+    add_seed(parser)
 
 
 def play(game, against, seat, seed):
@@ -216,7 +229,7 @@ def add_train(commands):
         " Pressed twice, or while the library is compiled, it leaves FILE.part as it was, if any.",
         epilog=_parameters,
     )
-    parser.add_argument("game", help=GAME_HELP)
+    add_game(parser)
     parser.add_argument(
         "--learner",
         default="td",
@@ -239,7 +252,7 @@ def add_train(commands):
         help="a parameter of the learner, as alpha=0.5, or alpha=1,0.5 from first to last; may be"
         " repeated; default: see below",
     )
-    parser.add_argument("--seed", type=int, default=0, help=SEED_HELP)
+    add_seed(parser)
     parser.add_argument("--out", help="the file to write; default: the game's name and .npz")
     parser.add_argument(
         "--resume",
@@ -305,7 +318,7 @@ def add_match(commands):
     parser = add_command(
         commands, match, "No match of it is kept.", word_list="players", epilog=_words_for_players
     )
-    parser.add_argument("game", help=GAME_HELP)
+    add_game(parser)
     parser.add_argument("players", nargs="*", help="two or more, each by a word of those below")
     parser.add_argument(
         "--episodes",
@@ -313,7 +326,7 @@ def add_match(commands):
         default=10,
         help="matches of each seating of each group of players (default: %(default)s)",
     )
-    parser.add_argument("--seed", type=int, default=0, help=SEED_HELP)
+    add_seed(parser)
     parser.add_argument(
         "--workers",
         type=int,
@@ -425,13 +438,7 @@ def add_league(commands):
         help="limit of the address space of a player's process, in MB, at least 600 (default:"
         " %(default)s)",
     )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        help="a whole number from which all chance is drawn but the players' own (default:"
-        " %(default)s)",
-    )
+    add_seed(parser, besides=" but the players' own")
 
 
 def league(folder, game, episodes, seconds, megabytes, seed):

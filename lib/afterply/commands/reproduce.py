@@ -39,8 +39,8 @@ from .again import add_again
 from .publishing import publish, staging
 
 PROGRAM = "python -m afterply.commands.reproduce"
-REPEATS = 13  # recorded runs that are made again ...
-REPEAT_SECONDS = 20.0  # ... of those that took at most so many CPU seconds
+REPEATS = 13  # recorded runs that are made again
+REPEAT_SECONDS = 20.0  # the most CPU seconds that one of them took when it was recorded
 LOG = "log.txt"  # beside the executed notebooks
 NAMES_HELP = (
     "notebooks by how their names begin, such as 12_connect4, or 1 for 10 to 19; default: all"

@@ -1,6 +1,7 @@
 """The command ``afterply train``: some games or minutes, with progress; kept if it is stopped."""
 
 import contextlib
+import importlib
 import shutil
 import signal
 import sys
@@ -15,7 +16,7 @@ from ..files import Archive, load_module
 from ..identity import is_learner
 from ..kernel.random import new_rng, seed_from
 from ..kernel.source import source_hash
-from ..learners import learners
+from ..learners import modules
 from ..learners.adaptation import LONGEST
 from ..learners.check_learner import LEARNER
 from ..learners.parameters import usual
@@ -170,11 +171,11 @@ def learner_of(word: str):
     stem, suffix, name = word.rpartition(".py")
     if suffix and (not name or name.startswith(":")):
         return _learner_in_file(f"{stem}.py", name.removeprefix(":"), word)
-    known = learners()
+    known = modules()
     if word not in known:
         choices = f"only {', '.join(sorted(known))}, and those in files, as mine.py"
         raise ValueError(f"there is no learner {word!r}, {choices}")
-    return known[word]
+    return importlib.import_module(known[word])
 
 
 def _learner_in_file(path, name, word):

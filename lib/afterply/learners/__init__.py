@@ -20,6 +20,7 @@ and a session, from whose seed everything random derives, has::
 """
 
 import importlib
+import re
 from types import ModuleType
 
 from ..kernel.source import PACKAGE, SOURCES
@@ -28,12 +29,20 @@ __all__ = ["check_learner", "learners", "parameters", "sarsa"]
 __all__ += ["session", "tabular", "td", "td_wrapped"]
 
 
-def learners() -> dict[str, ModuleType]:
-    """Return all learners by name: the modules of the package that declare one, in any folder."""
-    modules = {}
+def modules() -> dict[str, str]:
+    """Return the module of each learner of the package, in any folder, by the learner's name.
+
+    Nothing is imported: one who asks for one learner need not wait for the others.
+    """
+    by_name = {}
     for file, text in SOURCES.items():
-        if "\nNAME = " in text and "\nPARAMETERS = " in text:
-            name = f"{PACKAGE.name}/{file}".removesuffix(".py").replace("/", ".")
-            module = importlib.import_module(name)
-            modules[module.NAME] = module
-    return modules
+        name = re.search(r'^NAME = "(\w+)"$', text, re.MULTILINE)
+        if name and "\nPARAMETERS = " in text:
+            path = f"{PACKAGE.name}/{file}".removesuffix(".py")
+            by_name[name[1]] = path.replace("/", ".")
+    return by_name
+
+
+def learners() -> dict[str, ModuleType]:
+    """Return all learners of the package by name."""
+    return {name: importlib.import_module(module) for name, module in modules().items()}

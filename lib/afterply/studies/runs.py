@@ -628,7 +628,7 @@ def live_curve(jobs):
 
 
 def _draw_again(jobs, over):
-    """Draw the curve of the first arm anew whenever it has grown, until training is `over`."""
+    """Redraw the curve of the first arm whenever it has grown, until training is `over`."""
     from IPython.display import HTML, display
 
     arm = jobs[0].arm
