@@ -8,6 +8,7 @@ import pytest
 
 from afterply import arena, players
 from afterply.games import boards
+from afterply.games.drawing import document, mark
 from afterply.games.game import Game
 from afterply.screen.game_table import Table
 from afterply.screen.widget import BoardWidget, Replay
@@ -50,7 +51,7 @@ def standings(game, folder):
 def drawings(game, folder):
     states = [game.start(), game.play(game.start(), 0)]
     made = [boards.replay(game, states, [0]), boards.replay(game, states, captions=[BAD, BAD])]
-    made += [game.view(states[0], [0.5, -0.5]), boards.grid_svg([BAD], 1)]
+    made += [game.view(states[0], [0.5, -0.5]), document([mark(BAD).parts], 60, 60, title=BAD)]
     return [str(drawing) for drawing in made], []
 
 

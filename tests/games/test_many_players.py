@@ -8,7 +8,8 @@ import pytest
 from afterply import arena, games, players
 from afterply.arena import ratings
 from afterply.games import calls
-from afterply.games.boards import COLOURS, winning_places
+from afterply.games.boards import winning_places
+from afterply.games.drawing import COLOURS
 from afterply.screen.game_table import Table
 from afterply.search import max_n
 from oracles.reference_many import Connect4, Dots, Grid, Race
@@ -57,8 +58,8 @@ def test_three_in_connect4_are_shown_and_who_has_won():
     table = Table(game, [players.Random(), players.Random()], seat=2)
     for move in "a1 b1 c1 a2 b2 c2 a3 b3 c3 a4".split():
         table.make(game.action(table.state, move))
-    assert table.status() == "The game is over: best is yellow; you lose as blue."
-    assert "1 x o + ." in repr(table) and repr(table).endswith("best is x; you lose as +.")
+    assert table.status() == "Yellow wins. You lose."
+    assert "1 x o + ." in repr(table) and repr(table).endswith("X wins. You lose.")
     assert game.score(table.state).tolist() == [1, 0, 0]
     assert sorted(winning_places(game, table.state)) == [0, 1, 2, 3]
     assert all(

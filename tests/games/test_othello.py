@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from afterply.screen.pieces import positions
 
 from afterply import games
 from afterply.kernel.random import new_rng
 from afterply.players import positional
-from afterply.screen.pieces import positions
 
 GAMES = 10_000
 game = games.load("othello")

@@ -7,7 +7,8 @@ import pytest
 
 from afterply import games
 from afterply.games import catalogue
-from afterply.games.boards import MARKED, grid_svg, state_svg
+from afterply.games.boards import pixels, state_svg
+from afterply.games.drawing import MARKED, Drawing, Look, Place, disc, grid, hexagon
 from sample_games import race
 
 TEXTS = [  # name, parameters, actions or text, lines of the text, names of the first legal actions
@@ -83,15 +84,15 @@ def texts(svg):
 @pytest.mark.parametrize(
     "call, words",
     [
-        (lambda: grid_svg(["X"] * 8, 3), "8 cells do not fill rows of 3"),
-        (lambda: grid_svg([""] * 9, 3, values={9: 0.1}), "cell 9"),
+        (lambda: grid(3, 3).parts([0] * 9, {9: 0.1}), "place 9; the places are 0 to 8"),
+        (lambda: race(drawing="a board"), "drawing must be a games.drawing.Drawing, not 'a board'"),
+        (lambda: games.load("kalah").view(games.load("kalah").start(), last=1), "give before="),
         (lambda: GAME.view(STATES[0], {99: 0.5}), "action 99"),
         (lambda: GAME.view(STATES[0], [0.1]), "1 values for 9 legal actions"),
         (lambda: games.replay(GAME, []), "0 states"),
         (lambda: games.replay(GAME, STATES[:1], actions=[1]), "1 actions for 1 states"),
         (lambda: games.replay(GAME, STATES, captions=[]), "0 captions for 4 states"),
         (lambda: games.replay(GAME, STATES, per_row=0), "rows of 0"),
-        (lambda: games.replay(race(svg=lambda *s, **more: "<svg/>"), [[0, 0]]), "width and height"),
     ],
 )
 def test_bad_input_is_named(call, words):
@@ -108,25 +109,40 @@ def test_values_follow_the_order_of_legal_actions():
     assert state_svg(GAME, STATES[3], dict(zip(legal, values))) == svg
 
 
-def test_a_game_without_drawing_is_shown_as_text():
-    told = race(render=lambda s: f"  {s[0]} <&>", action_name=lambda s, action: f"add {action + 1}")
-    assert texts(state_svg(told, told.start(), {1: 0.5})) == ["  0 <&>", "add 2: +0.50"]
-    plain = race()
-    assert texts(state_svg(plain, plain.start(), {1: 0.5})) == ["0 0", "1: +0.50"]
-    assert plain.places(plain.start(), 0) == []
+def test_a_game_without_drawing_is_a_grid_of_numbers_with_buttons():
+    plain = race(action_name=lambda s, action: f"add {action + 1} <&>")
+    s = plain.play(plain.start(), 1)
+    assert texts(state_svg(plain, s, {1: 0.5})) == ["2", "add 2 <&>: +0.50"]
+    assert plain.places(s, 0) == []
 
 
-def test_view_shows_itself_and_calls_the_hook_with_state_values_and_last():
-    seen = []
+def hexagons():
+    """A drawing of two hexagons; a third place is a disc with a number, on one of two points."""
+    places = [Place((40, 40), hexagon(30), 0, "a1"), Place((92, 40), hexagon(30), 0, "b1")]
+    number = {None: Look("<text>{}</text>")}
+    places.append(Place({0: (40, 90), 2: (92, 90)}, disc(9), 0, {0: "off", 2: "on"}, number))
+    return Drawing(places=places, looks={2: Look(fill="#c98b4b")}, width=140, height=110)
 
-    def svg(state, values, last):
-        seen.append((state.tolist(), values, last))
-        return grid_svg([str(state[0])], 1, values=values)
 
-    game = race(svg=svg)
-    shown = game.view(game.start(), values={0: 0.5}, last=1)
-    assert shown._repr_svg_() == str(shown) == grid_svg(["0"], 1, values={0: 0.5})
-    assert seen == [([0, 0], {0: 0.5}, 1)]
+def test_a_drawing_in_a_cell_says_what_stands_where():
+    game = race(drawing=hexagons(), touch=lambda numbers, action, places: touch_all(places))
+    svg = str(game.view(game.play(game.start(), 1)))
+    assert svg.count("#c98b4b") == 2 and ">2<" in svg and "translate(92 90)" in svg
+    start = str(game.view(game.start()))
+    assert "#c98b4b" not in start and "translate(40 90)" in start
+    assert game.action_name(game.start(), 0) == "a1-b1xoff"
+    assert game.places(game.start(), 0) == [0, 1, 2]
+    shown = game.view(game.start(), [0.5, -0.5])
+    assert shown._repr_svg_() == str(shown) and repr(shown) == "0 0"
+    assert shown.png().startswith(b"\x89PNG") and shown._repr_png_() == shown.png()
+    image = pixels(svg)  # as an environment with "rgb_array" gives them
+    assert image.shape == (110, 140, 3) and image[40, 40].tolist() == [0xC9, 0x8B, 0x4B]
+    assert "<title>race</title>" in str(shown)
+
+
+def touch_all(places):
+    places[0], places[1], places[2] = 0, 1, ~2
+    return 3
 
 
 def test_replay_is_one_drawing_with_a_board_and_a_caption_per_state():
@@ -146,7 +162,9 @@ def test_the_picture_of_every_game_shows_values_and_the_last_move(name):
     valued = str(game.view(s, {action: 0.25}))
     assert valued.count("+0.25") - plain.count("+0.25") == 1 and texts(valued) != texts(plain)
     after = game.play(s, action)
-    assert str(game.view(after, last=action)) != str(game.view(after))
+    shown = str(game.view(after, last=action, before=s))
+    assert (MARKED in shown) == bool(game.places(s, action))
+    assert repr(game.view(s)).split() != [] and "<title>" in plain
 
 
 UNNAMED = {"kalah", "nim", "nim3p", "checkers", "giveaway", "game2048", "cube2", "cube3"}
@@ -163,11 +181,7 @@ def test_a1_is_where_the_specification_says(name):
         return
     state = game.start()
     action = next(a for a in range(game.actions) if game.action_name(state, a) == "a1")
-    places = {}  # the left upper corners of the drawn cells
-    for cell, inside in re.findall(r'<g data-cell="(\d+)">(.*?)</g>', str(game.view(state))):
-        found = re.search(r'(?:c?x)="([-\d.]+)"[^>]*?(?:c?y)="([-\d.]+)"', inside)
-        found = found or re.search(r'points="([-\d.]+),([-\d.]+)', inside)
-        places[int(cell)] = float(found[1]), float(found[2])
+    places = {cell: place.at for cell, place in enumerate(game.drawing.places)}
     upper = min(places, key=places.get)
     lower = min(places, key=lambda cell: (places[cell][0], -places[cell][1]))
     assert game.places(state, action) == [{"above": upper, "below": lower}[told[1]]]

@@ -4,18 +4,14 @@
 theirs too. Each needs the package of its name; nothing else in the library imports them.
 """
 
-from xml.etree import ElementTree
-
 import numpy as np
 
-from ..checks import needs, one_of
+from ..checks import one_of
 from ..games import catalogue
+from ..games.boards import pixels
 from ..games.game import Game, check_game
 
 RENDER_MODES = ["ansi", "rgb_array"]
-FINER = 3  # boards are drawn three times as large and then reduced, for smooth edges
-ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}  # of a text, on its base line
-ARROWS = str.maketrans("\u25c0\u25b2\u25b6\u25bc", "<^>v")  # which Pillow's own font lacks
 
 __all__ = ["gymnasium", "open_spiel", "pettingzoo"]
 
@@ -80,71 +76,3 @@ def action_mask(game, s) -> np.ndarray:
     mask = np.zeros(game.actions, np.int8)
     mask[game.legal(s)] = 1
     return mask
-
-
-def pixels(svg: str) -> np.ndarray:
-    """Return a drawing of ``game.view`` as uint8 [height, width, 3]: the shapes of `games.boards`.
-
-    It needs Pillow, which matplotlib brings as well.
-    """
-    image = needs("PIL.Image", "gymnasium")
-    draw = needs("PIL.ImageDraw", "gymnasium")
-    root = ElementTree.fromstring(svg)
-    size = [round(float(root.get(side))) for side in ("width", "height")]
-    large = image.new("RGB", [FINER * side for side in size], "white")
-    _draw(draw.Draw(large), root, 0.0, 0.0)
-    return np.asarray(large.resize(size, image.Resampling.BOX))
-
-
-def _draw(canvas, element, x, y):
-    """Draw an element of SVG and those inside it; (x, y), in pixels, is their origin."""
-    kind = element.tag.rpartition("}")[2]  # without the namespace
-
-    def length(name, default=0):
-        return FINER * float(element.get(name, default))
-
-    inner_x = x + length("x")
-    inner_y = y + length("y")
-    stroke = element.get("stroke")
-    width = max(1, round(length("stroke-width", 1)))
-    look = _look(element)
-    if kind == "rect":
-        box = (inner_x, inner_y, inner_x + length("width"), inner_y + length("height"))
-        canvas.rounded_rectangle(box, length("rx"), width=width, **look)
-    elif kind == "circle":
-        centre = (x + length("cx"), y + length("cy"))
-        canvas.circle(centre, length("r"), width=width, **look)
-    elif kind == "polygon":
-        canvas.polygon(_points(element, x, y), width=width, **look)
-    elif kind == "polyline":
-        canvas.line(_points(element, x, y), stroke, width)
-    elif kind == "line":
-        ends = [(x + length("x1"), y + length("y1")), (x + length("x2"), y + length("y2"))]
-        canvas.line(ends, stroke, width)
-    elif kind == "text":
-        text = (element.text or "").translate(ARROWS)
-        anchor = ANCHORS[element.get("text-anchor")]
-        size = length("font-size")
-        canvas.text((inner_x, inner_y), text, element.get("fill"), font_size=size, anchor=anchor)
-    # Only a drawing within a drawing moves the origin.
-    origin = (inner_x, inner_y) if kind == "svg" else (x, y)
-    for inner in element:
-        _draw(canvas, inner, *origin)
-
-
-def _look(element):
-    """Return the colours of a shape, without those that are not drawn."""
-    look = {}
-    is_faint = element.get("fill-opacity")  # a place for clicks
-    if element.get("fill") not in (None, "none") and not is_faint:
-        look["fill"] = element.get("fill")
-    if element.get("stroke") not in (None, "none"):
-        look["outline"] = element.get("stroke")
-    return look
-
-
-def _points(element, x, y):
-    """Return the points of a polygon or polyline, in pixels."""
-    words = element.get("points", "").replace(",", " ").split()
-    numbers = [FINER * float(word) for word in words]
-    return [(x + a, y + b) for a, b in zip(numbers[::2], numbers[1::2])]

@@ -477,8 +477,10 @@ def docs(out):
     folder = Path(out) if out else reports_directory() / "site"
     playable = _pages_with_agents()
     paths = site.build(folder, played=playable)
+    links = {"afterply": "../index.html", "All games": "index.html"}
+    links |= {site.words_of(entry): f"{entry['page']}.html" for entry in playable}
     for entry in playable:
-        _write_page(folder / "play", entry)
+        _write_page(folder / "play", entry, links)
     print(f"{len(paths) + len(playable)} pages: {folder / 'index.html'}")
     if not playable:
         print(f"Without pages on which the agents are played: {to_install('web')}")
@@ -487,6 +489,7 @@ def docs(out):
 def _pages_with_agents() -> list[dict]:
     """Return what the site says of each page with agents; nothing without a linker."""
     from ..files import published_file, read_yaml
+    from ..games import catalogue
     from ..kernel.link import has_linker
     from ..players import saved
 
@@ -495,18 +498,19 @@ def _pages_with_agents() -> list[dict]:
     declared = read_yaml(published_file("models/played.yaml"))
     pages = dict(declared["pages"])
     for game, card in saved.zoo().items():
-        strength = card["words"].replace("; ", ". How strong it is: ", 1)
         pages[game] = {
             "asks": "Play the agents",
             "game": game,
-            "words": f"This agent {strength}.",
+            "words": saved.in_plain_words(card),
             "agents": {"the agent": card["file"]},
         }
-    titles = declared["titles"]
-    return [{"page": name, "title": titles[page["game"]]} | page for name, page in pages.items()]
+    entries = []
+    for name, page in pages.items():
+        entries.append({"page": name, "title": catalogue.load(page["game"]).title, **page})
+    return entries
 
 
-def _write_page(folder, entry) -> None:
+def _write_page(folder, entry, links) -> None:
     from ..files import published_file
     from ..games import catalogue
     from ..players import saved
@@ -516,7 +520,7 @@ def _write_page(folder, entry) -> None:
     file = folder / f"{entry['page']}.html"
     if not entry["agents"]:
         title = f"Watch an agent learn {entry['title']}"
-        learn_page(catalogue.load(entry["game"]), file, title=title)
+        learn_page(catalogue.load(entry["game"]), file, title=title, links=links)
         return
     agents = []
     for name, agent_file in entry["agents"].items():
@@ -525,10 +529,11 @@ def _write_page(folder, entry) -> None:
         agents.append(agent)
     if len(agents) == 1:
         title = f"Play {entry['title']}"
-        write_page(agents[0], file, about=entry["words"], title=title)
+        write_page(agents[0], file, about=entry["words"], title=title, links=links)
     else:
         title = f"{entry['title']}: {' and '.join(entry['agents'])}"
-        write_page(agents[0], file, other=agents[1], about=entry["words"], title=title)
+        about = entry["words"]
+        write_page(agents[0], file, other=agents[1], about=about, title=title, links=links)
 
 
 if __name__ == "__main__":

@@ -1,277 +1,114 @@
-"""Boards as SVG text: parts of drawings, grids, heat maps of values, games as rows of boards.
+"""Pictures and texts of positions: views, heat maps of values, games as rows of boards.
 
-A drawing is one ``<svg ...>`` element without an `id`, so any number of them can stand on one page.
-It has numbered *places* (``data-cell``): first the cells, then what else can be clicked for an
-action. A game is drawn by its ``svg(state, values, last) -> str``, or as the text of ``render`` if
-it has none. `values`, {place: value}, are shown by colours from orange (-1 and below) through white
-to purple (1 and above); `last` is the action that led here, or None.
+:mod:`afterply.games.drawing` says what a game declares for it. `values` are shown by colours from
+orange (-1 and below) through white to purple (1 and above).
 """
 
+import io
 import math
 import re
 from collections.abc import Mapping
-from html import escape
+from pathlib import Path
 
 import numpy as np
 
+from ..checks import needs
 from . import calls
+from .drawing import PAD, SOFT, document, number, text_at
 
-CELL = 56  # side of a cell, in pixels
-PAD = 8  # margin, in pixels
-INK = "#1a1a1a"
-LINE = "#8a8a8a"
-PAPER = "#ffffff"
-SOFT = "#5c5c5c"
-MARKED = "#f6d55c"
-MARK_COLOURS = {"x": "#1a1a1a", "o": "#0077bb", "+": "#cc3311", "*": "#009988"}
-# of players, in turn
-COLOURS = {"yellow": "#f2c230", "red": "#c8252c", "blue": "#2b62c4", "green": "#1f7a4d"}
-# orange - white - purple: safe for colour-blind readers
-NEGATIVE, NEUTRAL, POSITIVE = (179, 88, 6), (247, 247, 247), (84, 39, 136)
+FONT_FILE = Path(__file__).with_name("board.ttf")
+FINER = 2  # a PNG has so many pixels for each of the drawing
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-# -------------------------------------------------------------------------------- parts of drawings
-def element(kind, content=None, **attributes) -> str:
-    """Return an SVG element; an attribute's underscores become hyphens."""
-    head = kind
-    for name, value in attributes.items():
-        text = value if isinstance(value, str) else format(value, "g")
-        head += f' {name.replace("_", "-")}="{text}"'
-    return f"<{head}/>" if content is None else f"<{head}>{content}</{kind}>"
-
-
-def rect(x, y, width, height, fill, stroke=LINE, **others) -> str:
-    """Return a rectangle; `others` are further attributes of the element."""
-    return element("rect", x=x, y=y, width=width, height=height, fill=fill, stroke=stroke, **others)
-
-
-def circle(x, y, r, fill, stroke=LINE, **others) -> str:
-    """Return a circle."""
-    return element("circle", cx=x, cy=y, r=r, fill=fill, stroke=stroke, **others)
-
-
-def text_at(x, y, text, size, fill=INK, anchor="middle", **others) -> str:
-    """Return a line of text at a place."""
-    return element(
-        "text",
-        escape(str(text)),
-        x=x,
-        y=y,
-        font_family="'DejaVu Sans Mono', Consolas, monospace",
-        font_size=size,
-        text_anchor=anchor,
-        fill=fill,
-        **others,
-    )
-
-
-def place(number, *parts) -> str:
-    """Return parts of a drawing as the place with a number."""
-    return element("g", "".join(parts), data_cell=number)
-
-
-def number(value) -> str:
-    """Return a value as it stands in a cell: two decimals with sign, from 10 on three digits."""
-    if abs(value) >= 999_500:
-        return f"{value / 1e6:+.3g}M"
-    if abs(value) >= 999.5:
-        return f"{value / 1e3:+.3g}k"
-    if abs(value) >= 10:
-        return f"{value:+.3g}"
-    return f"{value:+.2f}".replace("-0.00", "0.00").replace("+0.00", "0.00")
-
-
-def blend(light, dark, share) -> str:
-    """Return a colour between two, each (red, green, blue); `share`, 0 to 1, of the dark one."""
-    channels = [round(a + (b - a) * share) for a, b in zip(light, dark)]
-    return "#" + "".join(f"{channel:02x}" for channel in channels)
-
-
-def value_colour(value, empty=PAPER) -> str:
-    """Return the colour of a value from -1 to 1, or that of no value."""
-    if value is None:
-        return empty
-    extreme = POSITIVE if value >= 0 else NEGATIVE
-    return blend(NEUTRAL, extreme, min(1.0, abs(value)))
-
-
-def label(x, y, value, size, fill, **others) -> str:
-    """Return a value in an ink that can be read on a colour, or nothing if there is none."""
-    if value is None:
-        return ""
-    red, green, blue = (int(fill[k : k + 2], 16) for k in (1, 3, 5))
-    is_light = 0.299 * red + 0.587 * green + 0.114 * blue > 140
-    ink = INK if is_light else PAPER
-    text = value if isinstance(value, int) else number(value)
-    return text_at(x, y, text, size, ink, **others)
-
-
-def stone(x, y, radius, colour, is_last=False) -> str:
-    """Return a stone; the last one has a spot."""
-    disc = circle(x, y, radius, colour, INK, stroke_width=1.5)
-    if not is_last:
-        return disc
-    return disc + circle(x, y, radius * 0.35, MARKED, INK)
-
-
-def document(parts, width, height, values=None, title="", notes=()) -> str:
-    """Return a drawing as SVG text on a background of its own; `notes` and colours stand below."""
-    parts = [*parts]
-    if title:
-        parts.append(text_at(PAD, PAD + 12, title, 13, anchor="start"))
-        width = max(width, 2 * PAD + 8 * len(title))
-    if notes:
-        step = 8 * max(map(len, notes)) + PAD
-        width = max(width, 2 * PAD + step)
-        per_row = int((width - 2 * PAD) // step)
-        for k, note in enumerate(notes):
-            row, column = divmod(k, per_row)
-            x = PAD + step * column
-            y = height + 10 + 20 * row
-            parts.append(text_at(x, y, note, 13, anchor="start"))
-        height += 20 * math.ceil(len(notes) / per_row)
-    if values:
-        width = max(width, 240)
-        parts += _legend(height, width - 2 * PAD)
-        height += 58
-    size = {"width": f"{width:g}", "height": f"{height:g}"}
-    return element(
-        "svg",
-        element("rect", **size, fill=PAPER) + "".join(parts),
-        xmlns="http://www.w3.org/2000/svg",
-        **size,
-        viewBox=f"0 0 {width:g} {height:g}",
-        style="max-width:100%;height:auto",  # where a page is narrower than the drawing
-    )
-
-
-def _legend(y, width) -> list:
-    """Return the parts of a scale of colours, from there on down."""
-    parts = [text_at(PAD, y + 12, "value of the resulting afterstate", 11, SOFT, "start")]
-    steps = 41
-    for step in range(steps):
-        x = PAD + width * step / steps
-        colour = value_colour(2 * step / (steps - 1) - 1)
-        parts.append(rect(x, y + 18, width / steps + 0.5, 12, colour, "none"))
-    parts.append(rect(PAD, y + 18, width, 12, "none"))
-    for share, text, anchor in (
-        (0, "-1.00 bad", "start"),
-        (0.5, "0", "middle"),
-        (1, "good +1.00", "end"),
-    ):
-        parts.append(text_at(PAD + width * share, y + 46, text, 12, SOFT, anchor))
-    return parts
-
-
-def grid_svg(marks, columns, values=None, last=None, labels=None, stones=None, numbers=None) -> str:
-    """Draw a rectangular board.
-
-    Parameters
-    ----------
-    marks : sequence of str [cells]
-        What stands in the cells, row by row; "" or blanks for nothing.
-    columns : int
-        Cells of a row.
-    values : dict, optional
-        Place -> value of moving into this empty cell.
-    last : int, optional
-        The place to mark.
-    labels : (sequence, sequence), optional
-        Coordinates: those below the columns, and those beside the rows from top to bottom.
-    stones : dict, optional
-        Mark -> colour of the disc in its place.
-    numbers : sequence of int [cells], optional
-        The places, row by row, of a board that counts its cells in another way.
-
-    Raises
-    ------
-    ValueError
-        If the cells do not fill the rows, or a value is for a cell that is not there.
-    """
-    if columns < 1 or len(marks) % columns:
-        raise ValueError(
-            f"{len(marks)} cells do not fill rows of {columns}; give columns that divide the number"
-            " of cells"
-        )
-    if values is None:
-        values = {}
-    if stones is None:
-        stones = {}
-    if numbers is None:
-        numbers = range(len(marks))
-    no_places = set(values) - set(range(len(marks)))
-    if no_places:
-        raise ValueError(f"value for cell {min(no_places)}; the cells are 0 to {len(marks) - 1}")
-    rows = len(marks) // columns
-    left = PAD + 18 if labels else PAD
-    top = PAD
-    parts = []
-    for k, (cell, mark) in enumerate(zip(numbers, marks)):
-        row, column = divmod(k, columns)
-        x = left + CELL * column
-        y = top + CELL * row
-        parts.append(place(cell, _cell(x, y, mark.strip(), values.get(cell), cell == last, stones)))
-    width = left + CELL * columns + PAD
-    height = top + CELL * rows + PAD
-    if labels:
-        below, beside = labels
-        for column, text in enumerate(below):
-            parts.append(text_at(left + CELL * (column + 0.5), height + 6, text, 12, SOFT))
-        for row, text in enumerate(beside):
-            parts.append(text_at(left - 11, top + CELL * (row + 0.5) + 4, text, 12, SOFT))
-        height += 16
-    return document(parts, width, height, values)
-
-
-def _cell(x, y, mark, value, is_last, stones) -> str:
-    """Return a cell with its upper left corner at (x, y), and its mark, stone or value."""
-    is_stone = bool(mark and stones)
-    fill = MARKED if is_last and not is_stone else value_colour(value)
-    square = rect(x, y, CELL, CELL, fill)
-    middle_x = x + CELL / 2
-    middle_y = y + CELL / 2
-    if is_stone:
-        return square + stone(middle_x, middle_y, 0.4 * CELL, stones[mark], is_last)
-    if mark:
-        ink = MARK_COLOURS.get(mark.lower(), INK)
-        return square + text_at(middle_x, middle_y + 10, mark, 30, ink, font_weight="bold")
-    return square + label(middle_x, middle_y + 5, value, 14, fill)
-
-
-# ------------------------------------------------------------------------------------ states, games
 class View:
-    """An SVG drawing that shows itself in a notebook; `str(view)` is the SVG text."""
+    """A picture of a position or a game.
 
-    def __init__(self, svg):
+    A notebook shows it as a drawing, a terminal as text. ``str(view)`` is SVG, ``repr(view)`` text,
+    ``view.png()`` bytes.
+    """
+
+    def __init__(self, svg, text):
         self.svg = svg
+        self.text = text
 
     def __str__(self):
         return self.svg
 
+    def __repr__(self):
+        return self.text
+
+    def png(self, finer=FINER) -> bytes:
+        """Return the drawing as a PNG file; ImportError without the package resvg_py."""
+        return png(self.svg, finer)
+
     _repr_svg_ = __str__
 
+    def _repr_png_(self):
+        """Return a PNG for PDF and LaTeX, which show no SVG; None where it can not be made."""
+        try:
+            return self.png()
+        except ImportError:
+            return None
 
-def state_svg(game, state, values=None, last=None) -> str:
+
+def png(svg: str, finer: int = 1) -> bytes:
+    """Return a drawing as a PNG file, with so many pixels for each of its own."""
+    resvg = needs("resvg_py", "gymnasium")
+    width, _ = _size_of(svg)
+    made = resvg.svg_to_bytes(
+        svg_string=svg,
+        width=round(finer * width),
+        font_files=[str(FONT_FILE)],
+        skip_system_fonts=True,
+        font_family="DejaVu Sans Mono",
+        monospace_family="DejaVu Sans Mono",
+    )
+    return bytes(made)
+
+
+def pixels(svg: str) -> np.ndarray:
+    """Return a drawing as uint8 [height, width, 3]; it needs resvg_py and Pillow."""
+    image = needs("PIL.Image", "gymnasium")
+    return np.asarray(image.open(io.BytesIO(png(svg))).convert("RGB"))
+
+
+def state_svg(game, state, values=None, last=None, before=None) -> str:
     """Draw a state as ``Game.view``: a value where its action goes, or in a note below."""
+    drawing = game.drawing
     value_of = {}  # by place
     notes = []
     for action, value in _by_action(game, state, values).items():
-        places = game.places(state, action)
-        if len(places) > 1:  # such as from, to, taken: where it goes is occupied afterwards
-            after = game.board(game.play(state, action))
-            places = [place for place in places if after[place] != 0]
-        if places:
-            target = places[0]
+        target = goal(game, state, action)
+        if target is not None:
             value_of[target] = max(value, value_of.get(target, value))
         else:
             notes.append(f"{game.action_name(state, action)}: {number(value)}")
-    if game.svg:
-        drawing = game.svg(state, values=value_of, last=last)
-    else:
-        drawing = _text_svg(game.render(state))
-    if not notes:
-        return drawing
-    return document([drawing], *_size_of(drawing), notes=notes)
+    place = None
+    if last is not None:
+        if before is None and game.functions["touch"]:
+            raise ValueError(
+                f"the places of a move of {game.name} depend on the position: give before=, the"
+                " state in which it was made"
+            )
+        place = goal(game, state if before is None else before, last)
+    parts = drawing.parts(game.shown_numbers(state), value_of, place)
+    return document(
+        parts, drawing.width, drawing.height, has_scale=bool(value_of), notes=notes, title=game.name
+    )
+
+
+def goal(game, state, action) -> int | None:
+    """Return the place where an action goes, which shows its value; None if it has no place.
+
+    Of several places, such as from, to and taken, it is the one that is occupied afterwards.
+    """
+    places = game.places(state, action)
+    if len(places) > 1:
+        after = game.shown_numbers(game.play(state, action))
+        shown = {place: game.drawing.places[place].shows for place in places}
+        places = [place for place in places if shown[place] is None or after[shown[place]] != 0]
+    return places[0] if places else None
 
 
 def winning_places(game, state) -> list[int]:
@@ -331,17 +168,6 @@ def _by_action(game, state, values) -> dict:
     return {action: value for action, value in numbers.items() if math.isfinite(value)}
 
 
-def _text_svg(text) -> str:
-    """Draw a text, line by line."""
-    lines = text.rstrip("\n").split("\n")
-    keep_blanks = {"xml:space": "preserve"}
-    parts = []
-    for row, line in enumerate(lines):
-        parts.append(text_at(PAD, PAD + 16 + 18 * row, line, 15, INK, "start", **keep_blanks))
-    width = max(60, round(2 * PAD + 9.2 * max(map(len, lines))))
-    return document(parts, width, 2 * PAD + 18 * len(lines))
-
-
 def replay(game, states, actions=None, per_row=5, captions=None) -> View:
     """Return `states` as small boards, `per_row` in a row, each with its number and move.
 
@@ -357,7 +183,9 @@ def replay(game, states, actions=None, per_row=5, captions=None) -> View:
         captions = _captions(game, states, actions)
     if len(captions) != len(states):
         raise ValueError(f"{len(captions)} captions for {len(states)} states; give one per state")
-    boards = [state_svg(game, state, last=last) for state, last in zip(states, [None, *actions])]
+    boards = [state_svg(game, states[0])]
+    for before, action, state in zip(states, actions, states[1:]):
+        boards.append(state_svg(game, state, last=action, before=before))
     widths, heights = zip(*map(_size_of, boards))
     longest = max(len(str(caption)) for caption in captions)
     width = max(max(widths) + 12, 8 * longest + 12)
@@ -370,7 +198,11 @@ def replay(game, states, actions=None, per_row=5, captions=None) -> View:
         parts.append(board.replace("<svg ", f'<svg x="{x:g}" y="{y + 20:g}" ', 1))
         parts.append(text_at(x + PAD, y + 16, caption, 12, SOFT, "start"))
     num_rows = math.ceil(len(boards) / per_row)
-    return View(document(parts, width * min(len(boards), per_row), height * num_rows))
+    svg = document(
+        parts, width * min(len(boards), per_row), height * num_rows, title=f"{game.name}: a game"
+    )
+    texts = [f"{caption}\n{text_board(game, s)}" for caption, s in zip(captions, states)]
+    return View(svg, "\n\n".join(texts))
 
 
 def _captions(game, states, actions) -> list[str]:
@@ -392,3 +224,63 @@ def _size_of(svg) -> tuple[float, float]:
     if not width or not height:
         raise ValueError(f"an <svg> element needs width and height as plain numbers: {head[:60]!r}")
     return float(width[1]), float(height[1])
+
+
+# ---------------------------------------------------------------------------------- boards as texts
+def text_board(game, state) -> str:
+    """Return a state as text, with coordinates where its places are named by them."""
+    lines = game.render(state).split("\n")
+    if game.name == "kalah":
+        return "\n".join(_with_houses(game, lines))
+    if game.layout.ndim != 2:
+        return "\n".join(lines)
+    rows, columns = game.layout.shape
+    letters = "   " + " ".join(LETTERS[:columns])
+    if _named_by(game, range(1, rows + 1)):
+        numbered = [f"{n:2} {line}" for n, line in zip(range(1, rows + 1), lines)]
+        lines = [letters, *numbered, *lines[rows:]]
+    elif _named_by(game, range(rows, 0, -1)):
+        numbered = [f"{n:2} {line}" for n, line in zip(range(rows, 0, -1), lines)]
+        lines = [*numbered, letters, *lines[rows:]]
+    elif all(name.isdigit() for name in _names(game).values()):
+        lines[:rows] = _with_squares(game, lines)
+    return "\n".join(lines)
+
+
+def _names(game) -> dict:
+    """Return cell -> name of its place, of the cells that have a place."""
+    named = {}
+    for cell in game.layout[game.layout >= 0].tolist():
+        if cell < len(game.drawing.places):
+            named[cell] = str(game.drawing.places[cell].name)
+    return named
+
+
+def _named_by(game, numbers) -> bool:
+    """Return whether places are named by the letters of columns and these numbers of rows."""
+    expected = {}
+    for number_of_row, row in zip(numbers, game.layout.tolist()):
+        for letter, cell in zip(LETTERS, row):
+            expected[cell] = f"{letter}{number_of_row}"
+    return _names(game).items() <= expected.items()
+
+
+def _with_houses(game, lines):
+    """Return the rows of Kalah between the letters of its houses: the upper from the right."""
+    letters = "    " + "  ".join(LETTERS[: game.actions])
+    from_right = letters[:3:-1]
+    return [letters[:4] + from_right, *lines, letters.upper()]
+
+
+def _square(cell):
+    """Return the number of a cell, from 1, or a dot where there is no cell."""
+    return f"{cell + 1:2}" if cell >= 0 else " ."
+
+
+def _with_squares(game, lines):
+    """Return the rows of a board with the numbers of their squares beside them."""
+    rows = []
+    for line, cells in zip(lines, game.layout):
+        squares = " ".join(map(_square, cells))
+        rows.append(f"{line:20}{squares}")
+    return rows

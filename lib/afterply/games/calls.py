@@ -33,6 +33,8 @@ SIGNATURES = {
     "heuristic": (types.float64, STATE),
     "finish": (types.void, STATE, STATE, types.int64, WORDS),
 }
+# Rules that only a drawing needs; no kernel calls them but those of a page.
+SHOWING = {"shown": (types.void, STATE, STATE), "touch": (types.int64, STATE, types.int64, STATE)}
 
 
 class Rules(NamedTuple):
@@ -79,6 +81,8 @@ _key = pointer_call(*SIGNATURES["key"])
 _irreversible = pointer_call(*SIGNATURES["irreversible"])
 _heuristic = pointer_call(*SIGNATURES["heuristic"])
 _finish = pointer_call(*SIGNATURES["finish"])
+_shown = pointer_call(*SHOWING["shown"])
+_touch = pointer_call(*SHOWING["touch"])
 
 
 @kernel
@@ -182,6 +186,18 @@ def call_irreversible(rules, s):
 def call_heuristic(rules, s):
     """Return the game's estimate of the first player's final reward; it must have one."""
     return _heuristic(rules.heuristic, (s,))
+
+
+@kernel
+def call_shown(rules, shown, s, numbers):
+    """Write the numbers that the drawing of a state shows, by the rule at an address."""
+    _shown(shown, (s, numbers))
+
+
+@kernel
+def call_touch(rules, touch, numbers, action, places):
+    """Write the places of an action, by the rule at an address; return how many there are."""
+    return _touch(touch, (numbers, action, places))
 
 
 @kernel

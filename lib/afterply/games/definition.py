@@ -63,10 +63,12 @@ from numba.core.errors import NumbaError
 from ..checks import plain, whole
 from ..identity import content_hash, in_package
 from ..kernel.compile import compile_rule
-from .calls import SIGNATURES, hash_state
+from .calls import SHOWING, SIGNATURES, hash_state
+from .drawing import Drawing
+from .drawing import plain as plain_drawing
 
 REQUIRED = ("start", "legal", "play", "player", "over", "score", "board")
-FUNCTIONS = (*SIGNATURES, "render", "parse", "action_name")
+FUNCTIONS = (*SIGNATURES, *SHOWING, "render", "parse", "action_name")
 MAX_START_PLIES = 10_000
 # of networks whose n-tuples nobody chose
 LARGEST_TABLE = 1 << 16  # entries of an n-tuple
@@ -87,7 +89,16 @@ class Definition:
 
     The functions are the rules, which the head of this module describes, and three for texts:
     ``render(state) -> text``, ``parse(text) -> state``, ``action_name(state, action) -> text``.
-    These, `svg` and all functions after it are plain Python.
+    These and the functions of the fields are plain Python.
+
+    Two rules serve the drawing; pages compile them, all others call them as they are::
+
+        shown(state, numbers)             write the numbers that the drawing shows: first the codes
+                                          of the cells that the layout names; by default `board`
+        touch(numbers, action, places)    write the places that are clicked for an action, such as
+                                          to, or from and to, and return how many; ~place where an x
+                                          stands before its name, as after a capture; by default
+                                          action and place have the same number
 
     Raises
     ------
@@ -117,15 +128,14 @@ class Definition:
     compound: int = 1
     # [cells] the adjacent cells of each, for random-walk n-tuples; default: all others
     neighbours: list | None = None
-    svg: Callable | None = None  # (state, values, last) -> SVG text; see boards.py
-    # (state, action) -> the places of the drawing that are clicked for it, such as [to] or [from,
-    # to, taken] (code 0 = empty); default: the one of the action's number, if actions are cells
-    touch: Callable | None = None
+    title: str = ""  # the name for people; default: the name
+    aim: str = ""  # two sentences for somebody who plays it: how it is won, and what a move is
+    drawing: Drawing | None = None  # default: a plain grid with the numbers of the cells
+    names: dict | None = None  # action -> name; others are called by their places
+    num_shown: int | None = None  # numbers that the rule `shown` writes; default: one a cell
     # [...] the cell at each place of the board as people draw it, -1 = none; default: a row of all
     layout: list | None = None
     marks: list | None = None  # [codes] the number of each code in an array; default: the code
-    # state -> the codes of the layout's cells, if they are others than those of `board`
-    drawn_codes: Callable | None = None
     # (codes of the cells, player to move, more by name) -> state; ValueError if there is none
     from_codes: Callable | None = None
     # state -> what is wrong with a state from outside, or None; cell codes and player are checked
@@ -148,6 +158,7 @@ class Definition:
         self._check_neighbours()
         self._complete_settings()
         self._check_layout()
+        self._check_drawing()
         self._check_functions()
         self._set_version()
 
@@ -208,10 +219,23 @@ class Definition:
             self.marks = range(self.num_codes[on_board].max())
         self.marks = np.asarray(self.marks, np.int32)
 
+    def _check_drawing(self):
+        self.title = self.title or self.name
+        self.is_drawn = self.drawing is not None
+        if self.drawing is None:
+            self.drawing = plain_drawing(self.layout, self.marks)
+        self._require(
+            isinstance(self.drawing, Drawing),
+            f"drawing must be a games.drawing.Drawing, not {self.drawing!r}",
+        )
+        self.names = {int(action): str(name) for action, name in (self.names or {}).items()}
+        if self.num_shown is None:
+            self.num_shown = len(self.num_codes)
+
     def _check_functions(self):
         for name, function in self.functions.items():
             self.functions[name] = getattr(function, "py_func", function)  # kernels may be rules
-        for rule in SIGNATURES:
+        for rule in (*SIGNATURES, *SHOWING):
             function = self.functions[rule]
             proper = callable(function) or function is None and rule not in REQUIRED
             self._require(proper, f"the rule {rule!r} must be a function, not {function!r}")
@@ -326,10 +350,10 @@ class RuleError(ValueError):
     """A rule of a game can not be compiled; the message says which, where, and what to write."""
 
 
-def compiled(definition: Definition) -> dict:
+def compiled(definition: Definition, signatures=SIGNATURES) -> dict:
     """Return numba's handles on the compiled rules, by name; RuleError names rule and remedy."""
     handles = {}
-    for rule, signature in SIGNATURES.items():
+    for rule, signature in signatures.items():
         function = definition.functions[rule]
         if function is not None:
             handles[rule], problem = _compile(function, signature)

@@ -12,7 +12,7 @@ from ..kernel.compile import kernel
 from ..kernel.random import new_rng
 from ..kernel.source import PACKAGE
 from . import calls
-from .boards import View, state_svg
+from .boards import View, state_svg, text_board
 from .conformance import GameWarning, survey
 from .definition import FUNCTIONS, Definition, compiled
 
@@ -23,6 +23,7 @@ MARGIN = 1 << 14  # for a home-made game that nobody has tried yet
 SENTINEL = -77777  # what they hold
 SIZES = ("size", "core", "players", "actions", "max_legal", "cells", "compound")
 PROPER, NO_PLAYER = -1, -2  # results of `fault_of` that are no numbers of cells
+MOST_TOUCHED = 8  # places of an action
 
 
 @kernel
@@ -39,6 +40,11 @@ def fault_of(rules, num_codes, s, cells, to_move):
         if not 0 <= cells[c] < num_codes[c]:
             return c
     return PROPER
+
+
+def _unsigned(place) -> int:
+    """Return the place that ``touch`` wrote as itself, or as ~place."""
+    return place if place >= 0 else ~place
 
 
 @functools.cache
@@ -282,7 +288,17 @@ class Game(Definition):
     def action_name(self, s, action) -> str:
         """Return the usual notation of an action."""
         action_name = self.functions["action_name"]
-        return action_name(self._state(s), int(action)) if action_name else str(int(action))
+        if action_name:
+            return action_name(self._state(s), int(action))
+        if int(action) in self.names:
+            return self.names[int(action)]
+        name = ""
+        numbers = self.shown_numbers(s)
+        for signed in self._touched(numbers, action):
+            place = self.drawing.places[_unsigned(signed)]
+            between = "x" if signed < 0 else "-"
+            name += between * bool(name) + place.name_for(self.drawing.number_at(place, numbers))
+        return name or str(int(action))
 
     def action(self, s, name: str) -> int:
         """Return the legal action with a name, such as "d1", as :meth:`action_name` gives it."""
@@ -292,9 +308,20 @@ class Game(Definition):
             raise ValueError(f"{name!r} is no move of {self.name} here; there are {moves}")
         return actions[name]
 
+    def shown_numbers(self, s) -> list[int]:
+        """Return what a drawing shows of a state, by the rule ``shown``: by default its codes."""
+        s = self._state(s)
+        shown = self.functions["shown"]
+        if shown is None:
+            return self.board(s).tolist()
+        numbers = np.zeros(self.num_shown, np.int32)
+        shown(s, numbers)
+        return numbers.tolist()
+
     def codes(self, s) -> np.ndarray:
-        """Return the codes of the cells that the layout names, int [cells]."""
-        return self.drawn_codes(self._state(s)) if self.drawn_codes else self.board(s)
+        """Return the codes of the cells as the drawing shows them, int [cells]."""
+        numbers = np.array(self.shown_numbers(s))
+        return numbers[: self.layout.max() + 1] if self.functions["shown"] else numbers
 
     def to_array(self, s) -> np.ndarray:
         """Return the board as people draw it, int32 of the shape of the layout.
@@ -369,23 +396,30 @@ class Game(Definition):
     def places(self, s, action) -> list[int]:
         """Return the places of the drawing that are clicked for an action, one after the other.
 
-        An action without places has a button with its name, as every action on a board that is
-        drawn as text.
+        An action without places has a button with its name, as every action of a game without a
+        drawing of its own.
         """
-        if self.svg is None:
-            return []
-        if self.touch:
-            return [int(place) for place in self.touch(self._state(s), int(action))]
-        actions_are_cells = self.actions <= self.cells + 1  # and one more, such as a pass
-        return [int(action)] if actions_are_cells and action < self.cells else []
+        return [_unsigned(place) for place in self._touched(self.shown_numbers(s), action)]
 
-    def view(self, s, values=None, last=None) -> View:
-        """Return an object that a notebook shows as a picture of the state.
+    def _touched(self, numbers, action) -> list[int]:
+        """Return the places of an action as the rule ``touch`` writes them; see Definition."""
+        action = int(action)
+        if self.functions["touch"]:
+            places = np.zeros(MOST_TOUCHED, np.int32)
+            count = self.functions["touch"](np.array(numbers, np.int32), action, places)
+            return places[:count].tolist()
+        is_place = self.is_drawn and action < len(self.drawing.places)
+        return [action] if is_place and action not in self.names else []
+
+    def view(self, s, values=None, last=None, before=None) -> View:
+        """Return an object that a notebook shows as a picture of the state, a terminal as text.
 
         `values` are {action: value}, or in the order of `legal`, and shown as a heat map; `last` is
-        the action that led here, which is marked.
+        the action that led here, which is marked. In games in which the place of a move depends on
+        the position, such as ConnectFour, `before` is the state in which it was made.
         """
-        return View(state_svg(self, self._state(s), values, last))
+        s = self._state(s)
+        return View(state_svg(self, s, values, last, before), text_board(self, s))
 
     # ----------------------------------------------------------------------------------- the border
     def _call(self, rule, array, remedy, *, before=(), after=(), call=None):

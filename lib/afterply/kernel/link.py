@@ -48,6 +48,7 @@ from weakref import WeakKeyDictionary
 import llvmlite.binding as llvm
 import numba
 import numpy as np
+from numba.core.ccallback import CFunc
 
 from ..checks import to_install
 from .compile import CACHE_DIR, read_code, write_code
@@ -77,6 +78,14 @@ class Free:
 
 
 FREE = Free()
+
+
+@dataclass
+class Rule:
+    """Stands for the address of a compiled rule that kernels take as an argument of its own."""
+
+    name: str
+    compiled: CFunc
 
 
 class Target(NamedTuple):
@@ -129,12 +138,19 @@ class Program:
         self._target = target
         self._entries = []
         self._codes = {}  # name -> bitcode, of rules and kernels
+        self._text = []
         names = {}  # field of the rules -> name
         for field, rule in compiled.items():
-            names[field] = f"rule.{field}"
-            self._codes[names[field]] = _code_of(rule, names[field])
+            names[field] = self._add_rule(Rule(field, rule))
         self._named_rules = rules._replace(**names)
-        self._text = [f'declare void @"{name}"()' for name in self._codes]
+
+    def _add_rule(self, rule: Rule) -> str:
+        """Add the code of a rule, and return its name in the program."""
+        name = f"rule.{rule.name}"
+        if name not in self._codes:
+            self._codes[name] = _code_of(rule.compiled, name)
+            self._text.append(f'declare void @"{name}"()')
+        return name
 
     def add(self, entry: str, kernel, arguments) -> None:
         """Add a function `entry` that calls a kernel with the rules and `arguments`.
@@ -153,6 +169,8 @@ class Program:
         parameters = {"ptr": [], "double": [], "i64": []}  # of the entry, by type
         values = [_constant(value) for value in flat(self._named_rules)]
         for argument in flat(arguments):
+            if isinstance(argument, Rule):
+                argument = self._add_rule(argument)
             values += _passed(argument, parameters)
         num_values = len(types) - 2  # besides the addresses of result and error
         if len(values) != num_values:
@@ -303,6 +321,8 @@ def _example(value):
     """Return an argument with examples in the place of what is free."""
     if isinstance(value, Free):
         return value.example
+    if isinstance(value, Rule):
+        return value.compiled.address
     if isinstance(value, tuple):
         make = getattr(value, "_make", tuple)  # a named tuple remains one
         return make(map(_example, value))

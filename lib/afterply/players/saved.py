@@ -13,6 +13,19 @@ from .basic import Greedy
 
 CARD = Path(__file__).with_name("card.md")  # template of a model card
 NOT_FACTS = ("name", "words", "strength", "file", "game")  # a model card has a place for each
+# opponent -> what it is called on a page; the first two that were met are named there
+OPPONENTS = {
+    "Random": "random moves",
+    "Bench": "a player who knows the worth of corners and edges",
+    "AB": "perfect play",
+    "Max-N-15": "perfect play",
+    "Rhino-4": "the program gtp-rhino at level 4",
+    "MCTS-10000": "a tree search of 10,000 games a move",
+    "MCTS-500": "a tree search of 500 games a move",
+    "AB-DL": "perfect play that puts defeat off",
+    "PUCT-100": "a tree search that it guides itself",
+    "depth 1": "a search of one move",
+}
 
 
 class Saved(Greedy):
@@ -68,6 +81,42 @@ def _model_card(agent, licence="That of its maker.", file="agent.npz") -> str:
         file=file,
         licence=licence,
     )
+
+
+def in_plain_words(card: dict) -> str:
+    """Return how an agent learned and how strong it is, for somebody who knows nothing of it.
+
+    The numbers are those of its card.
+    """
+    how_trained = card["words"].partition(" (study")[0].partition(";")[0]
+    sentences = [f"The agent {how_trained}."]
+    results = _results(card["strength"])
+    against = []
+    for opponent, words in OPPONENTS.items():
+        if opponent in results and len(against) < 2:
+            against.append(f"{results[opponent]:.0f} of 100 games against {words}")
+    if against:
+        sentences.append(f"It wins {', and '.join(against)}; a draw is half a win.")
+    elif not isinstance(card["strength"], list):  # cubes that are solved, points of 2048
+        sentences.append(f"What it reaches: {card['words'].partition('; ')[2]}.")
+    return " ".join(sentences)
+
+
+def _results(strength) -> dict:
+    """Return opponent -> percent of games that an agent wins, over all seats."""
+    results = {}
+    if isinstance(strength, dict):
+        for measure, found in strength.items():
+            kind, _, opponent = measure.partition(":")
+            if kind == "win_rate":
+                results[opponent] = found["run"]
+        return results
+    for row in strength:
+        is_plain = not row.keys() & {"seat", "variant"}
+        if row["measure"] == "win_rate" and is_plain:
+            level = f"-{row['level']}" if "level" in row else ""
+            results[f"{row['opponent']}{level}"] = row["run"]
+    return results
 
 
 def load(path, game=None) -> Saved:

@@ -89,12 +89,14 @@ class Engine {
     return this.over(state) ? [] : [...this.moves.subarray(0, this.ask("legal", state))];
   }
 
-  // what the drawing and the names of moves depend on
-  facts(state) {
-    let cells = this.board(state);
-    if (this.spec.game === "game2048") // of 2**14 and 2**15 networks see the same
-      cells = cells.map((_, c) => (state[c >> 3] >>> (4 * (c & 7))) & 15);
-    return [this.player(state), ...cells, ...state.subarray(0, this.spec.core)];
+  // what the drawing shows of a position
+  shown(state) { this.ask("shown", state); return this.numbers.slice(); }
+
+  // the places that are clicked for an action, ~place where an x stands before its name
+  touch(state, action) {
+    if (this.spec.touched) return this.spec.touched[action];
+    this.ask("shown", state);
+    return [...this.touched.subarray(0, this.call("touch", action))];
   }
 
   // ------------------------------------------------------------------------------------ agent

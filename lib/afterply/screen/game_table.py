@@ -1,47 +1,29 @@
 """A game between a person and other players, which the widget and the terminal both show."""
 
-import re
 import threading
 
 import numpy as np
 
 from ..checks import seed_number, whole
 from ..games import boards
+from ..games.boards import text_board
 from ..games.game import check_game
-from ..games.rules import LETTERS, MARKS
 from ..kernel.random import new_rng, seed_from
 from ..players.basic import duplicate, wrap
 
 YOU = "you"
 THEM = "them"
 OVER = "over"
-# What the players are called in pictures; those of other games have numbers.
-SIDES = {
-    **dict.fromkeys(("connect4", "dots", "race"), tuple(boards.COLOURS)),
-    "hex": ("black (left to right)", "blue (top to bottom)"),
-    "kalah": ("lower row", "upper row"),
-    "tictactoe": ("x", "o"),
-    **dict.fromkeys(("checkers", "giveaway"), ("white", "black")),
-    **dict.fromkeys(("morris", "othello"), ("black", "white")),
-}
-# What they are called where pieces are letters, if that differs.
-TYPED_SIDES = {
-    "hex": ("x (left to right)", "o (top to bottom)"),
-    **dict.fromkeys(("checkers", "giveaway"), ("w", "b")),
-    **dict.fromkeys(("connect4", "morris", "othello"), tuple(MARKS)),
-}
 
 
 def sides(game) -> tuple:
     """Return what the players of a game are called in pictures."""
-    numbers = tuple(f"player {k + 1}" for k in range(game.players))
-    names = SIDES.get(_name_in_package(game), numbers)
-    return names[: game.players]
+    return game.drawing.sides or tuple(f"player {k + 1}" for k in range(game.players))
 
 
-def _name_in_package(game):
-    """Return the name of a game of the package, or None for one of one's own making."""
-    return game.spec["name"] if game.spec else None
+def _short(side) -> str:
+    """Return the name of a side without what it has to do, as in "black (left to right)"."""
+    return side.partition(" (")[0]
 
 
 class Table:
@@ -57,7 +39,7 @@ class Table:
         self.seat = whole("seat", seat, 0, game.players - 1)
         self.round = 0
         self.names = sides(game)
-        self.typed_names = TYPED_SIDES.get(_name_in_package(game), self.names)
+        self.typed_names = game.drawing.typed_sides or self.names
         self._lock = threading.RLock()
         self._adviser_of_caller = adviser
         self.seat_opponents(opponents)
@@ -191,10 +173,11 @@ class Table:
             return f"The game is over: {number}{unit}."
         best = np.flatnonzero(scores == scores.max()).tolist()
         if len(best) == len(scores):
-            return "The game is over: a draw."
-        winners = " and ".join(names[seat] for seat in best)
+            return "A draw."
+        winners = " and ".join(_short(names[seat]) for seat in best)
+        verb = "wins" if len(best) == 1 else "win"
         outcome = "win" if self.seat in best else "lose"
-        return f"The game is over: best is {winners}; you {outcome} as {names[self.seat]}."
+        return f"{winners[0].upper()}{winners[1:]} {verb}. You {outcome}."
 
     def __repr__(self):
         moves_of_others = self.told()
@@ -206,64 +189,3 @@ class Table:
     def _repr_svg_(self):
         hint = "run this cell in Jupyter to play by clicks"
         return str(boards.replay(self.game, [self.state], captions=[hint]))
-
-
-def text_board(game, state) -> str:
-    """Return a state as text, with coordinates where moves have their names from them."""
-    lines = game.render(state).split("\n")
-    if game.name == "kalah":
-        return "\n".join(_with_houses(game, lines))
-    if game.layout.ndim == 2:
-        rows, columns = game.layout.shape
-        start = game.start()
-        moves = {}  # name -> places, of all first moves
-        for action in game.legal(start):
-            moves[game.action_name(start, action)] = game.places(start, action)
-        letters = "   " + " ".join(LETTERS[:columns])
-        counted_down = range(1, rows + 1)
-        counted_up = range(rows, 0, -1)
-        if moves.items() <= _cells_by_name(game, counted_down).items():
-            numbered = [f"{n:2} {line}" for n, line in zip(counted_down, lines)]
-            lines = [letters, *numbered, *lines[rows:]]
-        elif moves.items() <= _cells_by_name(game, counted_up).items():
-            numbered = [f"{n:2} {line}" for n, line in zip(counted_up, lines)]
-            lines = [*numbered, letters, *lines[rows:]]
-        elif all(_names_squares(name, places) for name, places in moves.items()):
-            lines[:rows] = _with_squares(game, lines)
-    return "\n".join(lines)
-
-
-def _with_houses(game, lines):
-    """Return the rows of Kalah between the letters of its houses: the upper from the right."""
-    letters = "    " + "  ".join(LETTERS[: game.actions])
-    from_right = letters[:3:-1]
-    return [letters[:4] + from_right, *lines, letters.upper()]
-
-
-def _cells_by_name(game, numbers):
-    """Return name -> [cell] of a board with lettered columns; `numbers` are those of its rows."""
-    cells = {}
-    for number, row in zip(numbers, game.layout):
-        for letter, cell in zip(LETTERS, row):
-            cells[f"{letter}{number}"] = [cell]
-    return cells
-
-
-def _names_squares(name, places):
-    """Return whether a name of a move is made of the numbers of its places, from 1."""
-    numbers = [str(place + 1) for place in places]
-    return bool(numbers) and re.findall(r"\d+", name) == numbers
-
-
-def _square(cell):
-    """Return the number of a cell, from 1, or a dot where there is no cell."""
-    return f"{cell + 1:2}" if cell >= 0 else " ."
-
-
-def _with_squares(game, lines):
-    """Return the rows of a board with the numbers of their squares beside them."""
-    rows = []
-    for line, cells in zip(lines, game.layout):
-        squares = " ".join(map(_square, cells))
-        rows.append(f"{line:20}{squares}")
-    return rows

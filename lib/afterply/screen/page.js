@@ -4,7 +4,6 @@
 // as the other's partner: both show the same position, a person moves for either side.
 const YOU = "you", THEM = "them", OVER = "over";
 const ORANGE = [179, 88, 6], WHITE = [247, 247, 247], PURPLE = [84, 39, 136];
-const MARK = "#e0a800"; // round the place of the last move
 const STEP = 400; // milliseconds between moves of an agent that plays on
 
 // the place of the greatest number, the first of equals; what was never visited is no number
@@ -22,10 +21,8 @@ function number(value) { // as in a notebook: two decimals, from 10 on three dig
 const precise = (value) => (value < 0 ? "" : "+") + Number(value.toPrecision(3));
 
 // ----------------------------------------------------------------------------------------- drawing
-function colour(value) {
-  const share = Math.min(1, Math.abs(value)), end = value < 0 ? ORANGE : PURPLE;
-  return WHITE.map((c, k) => Math.round(c + (end[k] - c) * share));
-}
+// The same pictures as drawing.py makes of the same table.
+const FONT = "'DejaVu Sans Mono', Consolas, monospace", INK = "#1a1a1a", PAPER = "#ffffff";
 
 function element(kind, attributes, text) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
@@ -34,63 +31,53 @@ function element(kind, attributes, text) {
   return made;
 }
 
-function middle(shape) {
-  const at = (name) => Number(shape.getAttribute(name));
-  if (shape.tagName === "rect") return [at("x") + at("width") / 2, at("y") + at("height") / 2];
-  if (shape.tagName !== "polygon") return [at("cx"), at("cy")];
-  const corners = shape.getAttribute("points").trim().split(/[\s,]+/).map(Number);
-  const sum = (k) => corners.reduce((all, v, i) => (i % 2 === k ? all + v : all), 0);
-  return [0, 1].map((k) => sum(k) / (corners.length / 2));
+function colour(value) {
+  const share = Math.min(1, Math.abs(value)), end = value < 0 ? ORANGE : PURPLE;
+  const channels = WHITE.map((c, k) => Math.round(c + (end[k] - c) * share));
+  return "#" + channels.map((c) => c.toString(16).padStart(2, "0")).join("");
 }
 
-// what the first way tells that has an entry for these facts; see pieces.py
-function told(ways, facts) {
-  for (const [telling, table] of ways) {
-    const found = table[telling.map((f) => facts[f])];
-    if (found !== undefined) return found;
+function inkOn(fill) {
+  const [red, green, blue] = [1, 3, 5].map((k) => parseInt(fill.slice(k, k + 2), 16));
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? INK : PAPER;
+}
+
+// what a table holds for a shown number; "" stands for all that it does not name
+const entry = (table, shown) => table[shown] ?? table[""];
+
+function label(value, fill, [x, y, size]) {
+  const ink = x === 0 ? inkOn(fill) : INK; // beside the shape it stands on paper
+  return `<text x="${x}" y="${y}" font-family="${FONT}" font-size="${size}" ` +
+    `text-anchor="middle" fill="${ink}">${number(value)}</text>`;
+}
+
+function placed(place, { looks }, numbers, attributes = "", value = undefined, last = false) {
+  const { at, shape, ring, shows, look, valueAt } = place;
+  const shown = shows === null ? "" : numbers[shows];
+  const middle = Array.isArray(at) ? at : at[shown];
+  if (!middle) return "";
+  let [parts, fill] = entry(looks[look], shown) ?? ["", ""];
+  parts = parts.replaceAll("{}", shown.toLocaleString("en-US"));
+  if (value !== undefined) {
+    fill = colour(value);
+    // what never changes, such as an arrow, makes room
+    parts = (shows === null ? "" : parts) + label(value, fill, valueAt);
   }
+  const base = fill ? shape.replace(/ fill="[^"]*"/, ` fill="${fill}"`) : shape;
+  return `<g${attributes} transform="translate(${middle.join(" ")})">` +
+    `${base}${parts}${last ? ring : ""}</g>`;
 }
 
-function compose({ frame, pieces }, facts) {
-  const parts = pieces.map(([, ways, numbers]) => {
-    let k = 0;
-    const next = () => facts[numbers[k++]].toLocaleString("en-US");
-    return (told(ways, facts) ?? "").replaceAll("{}", next);
-  });
-  const box = document.createElement("template");
-  box.innerHTML = `${frame}${parts.join("")}</svg>`;
-  return box.content.firstElementChild;
-}
-
-function heat(drawn, values) {
-  for (const [place, value] of values) {
-    const group = drawn.querySelector(`[data-cell="${place}"]`), shape = group?.firstElementChild;
-    if (!shape) continue;
-    if (shape.tagName === "text") {
-      shape.textContent = number(value);
-      shape.setAttribute("font-size", 9);
-      continue;
-    }
-    const [x, y] = middle(shape), rgb = colour(value), below = group.querySelector("text");
-    const light = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] > 140;
-    if (shape.getAttribute("r") < 14) shape.setAttribute("r", 20); // a dot: the number has no room
-    shape.setAttribute("fill", `rgb(${rgb})`);
-    shape.removeAttribute("fill-opacity");
-    group.append(element("text", { x, y: y + (below ? 18 : 5), "text-anchor": "middle",
-      "font-family": "'DejaVu Sans Mono', Consolas, monospace", "font-size": below ? 11 : 13,
-      fill: light ? "#1a1a1a" : "#ffffff" }, number(value)));
-  }
-}
-
-function mark(drawn, place) {
-  const shape = drawn.querySelector(`[data-cell="${place}"] > :first-child`);
-  if (!shape) return;
-  if (shape.tagName === "text") return shape.setAttribute("font-weight", "bold");
-  const ring = shape.cloneNode();
-  const line = { fill: "none", stroke: MARK, "stroke-width": 4, "pointer-events": "none" };
-  for (const [name, value] of Object.entries(line)) ring.setAttribute(name, value);
-  if (ring.getAttribute("r") < 14) ring.setAttribute("r", 20);
-  drawn.append(ring);
+function compose(drawing, title, numbers, values, last) {
+  const { places, others, behind, above } = drawing, [width, height] = drawing.size;
+  const drawn = places.map((place, k) =>
+    placed(place, drawing, numbers, ` data-cell="${k}"`, values.get(k), k === last));
+  if (last !== undefined) drawn.push(...drawn.splice(last, 1)); // a ring lies above the neighbours
+  const around = others.map((place) => placed(place, drawing, numbers));
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
+    `viewBox="0 0 ${width} ${height}" role="img" style="max-width:100%;height:auto">` +
+    `<title>${title}</title><rect width="${width}" height="${height}" fill="${PAPER}"/>` +
+    `${behind}${around.join("")}${drawn.join("")}${above}</svg>`;
 }
 
 // -------------------------------------------------------------------------------------------- game
@@ -191,15 +178,26 @@ class Game {
 
   // name and places of an action
   tell(state, action) {
-    const ways = this.spec.moves[action], facts = ways[0][0].length ? this.engine.facts(state) : [];
-    return told(ways, facts) ?? [String(action), []]; // never seen in random games: a button
+    const { actionNames, drawing } = this.spec, signed = this.engine.touch(state, action);
+    const numbers = this.engine.shown(state);
+    const places = signed.map((place) => (place < 0 ? ~place : place));
+    if (action in actionNames) return [actionNames[action], places];
+    let words = "";
+    places.forEach((place, k) => {
+      const { name, shows } = drawing.places[place];
+      const own = typeof name === "string" ? name : entry(name, numbers[shows]) ?? "";
+      words += (words && (signed[k] < 0 ? "x" : "-")) + own;
+    });
+    return [words || String(action), places];
   }
 
   // where the value of an action stands: of several places, such as from and to, where it goes
   goal(state, action) {
     const places = this.tell(state, action)[1];
-    const after = places.length > 1 ? this.engine.board(this.engine.play(state, action)) : [];
-    return places.find((place) => after[place] !== 0);
+    if (places.length < 2) return places[0];
+    const after = this.engine.shown(this.engine.play(state, action));
+    const { places: drawn } = this.spec.drawing;
+    return places.find((place) => drawn[place].shows === null || after[drawn[place].shows] !== 0);
   }
 
   // the places that have won: a least set of the winner's stones that wins, were all others the
@@ -288,12 +286,18 @@ class Game {
       const [, each, unit] = this.spec.progress, shown = { maximumFractionDigits: 1 };
       return `The game is over: ${(each * scores[0]).toLocaleString("en-US", shown)}${unit}.`;
     }
-    if (scores.every((score) => score === most)) return "The game is over: a draw.";
-    const winners = sides.filter((_, seat) => scores[seat] === most).join(" and ");
+    if (scores.every((score) => score === most)) return "A draw.";
+    const best = sides.filter((_, seat) => scores[seat] === most);
+    const winners = best.map((side) => side.split(" (")[0]).join(" and ");
     const won = scores[this.seat] === most;
-    const yours = this.partner ? `this agent ${won ? "wins" : "loses"}`
-      : `you ${won ? "win" : "lose"}`;
-    return `The game is over: best is ${winners}; ${yours} as ${you}.`;
+    const yours = this.partner ? `This agent ${won ? "has won" : "has lost"}`
+      : `You ${won ? "win" : "lose"}`;
+    const verb = best.length === 1 ? "wins" : "win";
+    return `${winners[0].toUpperCase()}${winners.slice(1)} ${verb}. ${yours}.`;
+  }
+
+  drawn(state, values = new Map(), last = undefined) {
+    return compose(this.spec.drawing, this.spec.game, this.engine.shown(state), values, last);
   }
 
   show(values) {
@@ -301,20 +305,19 @@ class Game {
     const said = legal.map((action) => this.tell(state, action));
     const names = said.map(([name]) => name);
     const valued = legal.map((_, k) => k).filter((k) => values && !isNaN(values[k]));
-    const drawn = compose(spec.drawing, engine.facts(state)), at = new Map();
+    const at = new Map();
     for (const k of valued) {
       const place = this.goal(state, legal[k]);
       if (place !== undefined && !(at.get(place) >= values[k])) at.set(place, values[k]);
     }
-    heat(drawn, at);
     const last = this.moves.length - 1;
-    if (last >= 0) mark(drawn, this.goal(this.states[last], this.moves[last]));
+    const mark = last < 0 ? undefined : this.goal(this.states[last], this.moves[last]);
     const ranked = [...valued].sort((a, b) => values[b] - values[a]).slice(0, 5);
     const best = ranked.map((k) => `${names[k]} ${precise(values[k])}`).join(", ");
     const label = (k) => names[k] + (valued.includes(k) ? ` ${number(values[k])}` : "");
     const each = (give) => legal.map((action, k) => [action, give(k)]);
     this.scene = {
-      svg: drawn.outerHTML,
+      svg: this.drawn(state, at, mark),
       ply: this.moves.length,
       clicks: each((k) => said[k][1]).filter(([, places]) => places.length),
       names: each((k) => names[k]),
@@ -355,19 +358,19 @@ function fromAddress(game) {
 const SIDES = { "0 1": "X(90deg)", "1 0": "Y(-90deg)", "1 1": "Y(0deg)", "1 2": "Y(90deg)",
   "1 3": "Y(180deg)", "2 1": "X(-90deg)" };
 
-function fold(net, box) {
-  const squares = [...net.querySelectorAll("rect[rx]")].map((square) =>
-    [...["y", "x"].map((name) => Number(square.getAttribute(name))), square.getAttribute("fill")]);
-  const lines = [0, 1].map((k) => [...new Set(squares.map((s) => s[k]))].sort((a, b) => a - b));
-  const size = lines[0].length / 3;
-  const of = (s) => [0, 1].map((k) => Math.floor(lines[k].indexOf(s[k]) / size)).join(" ");
-  box.replaceChildren(...Object.entries(SIDES).map(([place, turn]) => {
-    const side = document.createElement("div");
-    side.style.cssText =
+function fold({ places, looks }, numbers, box) {
+  const lines = [0, 1].map((k) => [...new Set(places.map(({ at }) => at[k]))].sort((a, b) => a - b));
+  const size = lines[1].length / 3; // of a side, in squares; the net has three rows of sides
+  const side = ({ at }) => [1, 0].map((k) => Math.floor(lines[k].indexOf(at[k]) / size)).join(" ");
+  box.replaceChildren(...Object.entries(SIDES).map(([where, turn]) => {
+    const face = document.createElement("div");
+    face.style.cssText =
       `grid: auto / repeat(${size}, 1fr); transform: rotate${turn} translateZ(4.5rem)`;
-    for (const [, , fill] of squares.filter((square) => of(square) === place))
-      side.append(Object.assign(document.createElement("span"), { style: `background: ${fill}` }));
-    return side;
+    for (const place of places.filter((one) => side(one) === where)) {
+      const [, fill] = looks[place.look][numbers[place.shows]];
+      face.append(Object.assign(document.createElement("span"), { style: `background: ${fill}` }));
+    }
+    return face;
   }));
 }
 
@@ -383,7 +386,7 @@ function changed(game) {
   const dice = (spec.random ? `&seed=${seed}` : "") + (twists ? `&twists=${twists}` : "");
   history.replaceState(null, "", `#moves=${moves.join(".")}&seat=${seat}${dice}`);
   $("moves").textContent = names.map((name, k) => `${k + 1}.\u00a0${name}`).join("  ");
-  if (spec.twists) fold($("boards"), $("cube"));
+  if (spec.twists) fold(spec.drawing, game.engine.shown(game.state), $("cube"));
   const notes = [game, partner].filter((one) => one?.note);
   $("note").textContent = notes.map((one) => one.note).join("; ");
   $("on").setAttribute("aria-pressed", game.playsOn);
@@ -446,7 +449,8 @@ async function main() {
     front.render({ model: one, el: section });
   }
   addEventListener("hashchange", () => { fromAddress(game); game.goOn(); });
-  $("load").textContent = `Ready after ${Math.round(performance.now() - began)} ms.`;
+  $("load").textContent = "";
+  $("ready").textContent = `Ready after ${Math.round(performance.now() - began)} ms.`;
   globalThis.afterply = game;
   if (spec.learning) learn(game, [module, image, weights]);
   game.goOn();

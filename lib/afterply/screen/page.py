@@ -2,8 +2,9 @@
 
 The rules, the network and the search are the library's own kernels, linked to a module of
 WebAssembly (:mod:`afterply.kernel.link`); so the page computes the same bits. ``engine.js`` runs
-the module, ``page.js`` keeps the game, ``board.js`` is the front end, as in a notebook. Drawings
-and names of moves are tables (:mod:`afterply.screen.pieces`). Nothing is fetched.
+the module, ``page.js`` keeps the game, ``board.js`` is the front end, as in a notebook. The drawing
+is a table (:mod:`afterply.games.drawing`); what it shows of a position and what is clicked for an
+action say rules of the game, which are compiled like the others. Nothing is fetched.
 
 TD-learning can be linked to it, too: ``learner.js`` runs it in a worker, ``learn.js`` draws a
 curve. After as many games the weights are those of a ``td.Session`` with the same parameters and
@@ -23,20 +24,24 @@ import numpy as np
 from ..files import write_text
 from ..games import calls
 from ..games.boards import winning_places
-from ..games.game import Game, check_game
+from ..games.conformance import random_game
+from ..games.definition import compiled
+from ..games.game import MOST_TOUCHED, Game, check_game
 from ..kernel.compile import kernel
-from ..kernel.link import FREE, Free, Memory, Program
+from ..kernel.link import FREE, Free, Memory, Program, Rule
 from ..kernel.random import new_rng
 from ..learners import td
 from ..learners.adaptation import LONGEST, trace_size
 from ..networks import lookup, ntuple, table
+from ..players.saved import in_plain_words
 from ..search import puct
-from . import pieces
 from .game_table import sides
-from .widget import ARROWS, HERE
+from .widget import HERE
 
 RANDOM_GAMES = "The agent is a search that values positions by random games."
 SEARCHES = (100, 1000, 10_000)  # iterations to choose from
+NUM_POSITIONS = 200  # of random games that are asked whether a line of stones wins
+MOST_PLIES = 200  # of such a game: by random twists no cube is solved
 NUM_STARTS = 8  # starts of a game that are compared to see whether they are random
 MOST_SLOTS = 64  # for each node: a tree in a page does not grow, but few positions have more moves
 LAMBDAS = (0.0, 0.3, 0.5, 0.7, 0.9)  # to choose from
@@ -89,8 +94,10 @@ def kernels(game, net=None, *, more=(), read=()) -> Kernels:
         "reward": np.zeros(game.players),
         "cells": np.zeros(game.cells, np.int32),
         "worth": np.zeros(game.max_legal),
+        "numbers": np.zeros(game.num_shown, np.int32),
+        "touched": np.zeros(MOST_TOUCHED, np.int32),
     }
-    functions = _calls_of_game(arrays)
+    functions = _calls_of_game(arrays) | _calls_of_drawing(game, arrays)
     weights = np.zeros(0, np.float32)
     if net is not None:
         functions["look"] = _look_of(game, net, arrays)
@@ -124,6 +131,18 @@ def _calls_of_game(arrays) -> dict:
         "score": (calls.call_score, state, arrays["reward"]),
         "board": (calls.call_board, state, arrays["cells"]),
     }
+
+
+def _calls_of_drawing(game, arrays) -> dict:
+    """Return the calls that say what a drawing shows, and what is clicked for an action."""
+    rules = compiled(game, calls.SHOWING)
+    shown = Rule("shown", rules.get("shown", game._compiled["board"]))
+    drawing = {"shown": (calls.call_shown, shown, arrays["state"], arrays["numbers"])}
+    if "touch" in rules:
+        touch = Rule("touch", rules["touch"])
+        arguments = (touch, arrays["numbers"], FREE, arrays["touched"])
+        drawing["touch"] = (calls.call_touch, *arguments)
+    return drawing
 
 
 def _look_of(game, net, arrays) -> tuple:
@@ -184,7 +203,7 @@ def packed(weights) -> bytes:
     return np.packbits(is_set).tobytes() + planes.tobytes()
 
 
-def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> Path:
+def page(agent, file=None, *, other=None, title="", about="", links=None) -> Path:
     """Write a page on which an agent is played, one HTML file, and return its path.
 
     With another agent there are two boards, with the same position and the values of either.
@@ -199,6 +218,8 @@ def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> P
         Another agent of a game for two; it has as many n-tuples as the first, of the same length.
     title, about : str
         A heading and a sentence in the place of the default ones.
+    links : dict, optional
+        Words -> address, at the top of the page; all after the first two are in a fold.
 
     Raises
     ------
@@ -218,12 +239,12 @@ def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> P
     kernels_of_agents = [kernels(game, net) for net in nets]
     first, *others = kernels_of_agents
     names = [getattr(one, "name", "an agent") for one in agents]
-    text = {"title": title or f"Play {game.name}", "about": about, "origin": ""}
+    text = _words(game, title or f"Play {game.title}", about)
     checksums = []
     if nets[0] is None:
         text["about"] = about or RANDOM_GAMES
     else:
-        text["about"] = about or f"The agent is {' or '.join(names)}."
+        text["about"] = about or _about(agents, names)
         checksums = [net.checksum() for net in nets]
         text["origin"] = f"Fingerprint of the agent: {', '.join(checksums)}."
     checked = checksums if first.weights.size else []  # what the page can compute itself
@@ -233,10 +254,34 @@ def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> P
         if game.players != 2 or not same_kernels:
             pair = f"{agent!r} and {other!r}"
             raise ValueError(f"{pair} share no page: their game is not for two, or n-tuples differ")
-    return write(file or f"{game.name}.html", text, spec, first, others=others)
+    path = file or f"{game.name}.html"
+    return write(path, text, spec, first, links=links, others=others)
 
 
-def write(file, text: dict, spec: dict, made: Kernels, panel="", learn="", others=()) -> Path:
+def _about(agents, names) -> str:
+    """Return a sentence on the agents; of a published one alone, how strong it is."""
+    card = getattr(agents[0], "card", {})
+    if len(agents) == 1 and "words" in card and "strength" in card:
+        return in_plain_words(card)
+    return f"The agent is {' or '.join(names)}."
+
+
+def _words(game, title, about) -> dict:
+    """Return the words of a page."""
+    return {"title": title, "aim": game.aim, "about": about, "origin": ""}
+
+
+def _navigation(links) -> str:
+    """Return links, words -> address, as HTML: two, and all others in a fold."""
+    if not links:
+        return ""
+    anchors = [f'<a href="{escape(to)}">{escape(words)}</a>' for words, to in links.items()]
+    others = " \u00b7 ".join(anchors[2:])
+    fold = f"<details><summary>Other games</summary>{others}</details>" if others else ""
+    return f'<nav aria-label="Pages">{" ".join(anchors[:2])}{fold}</nav>'
+
+
+def write(file, text, spec, made: Kernels, *, panel="", learn="", links=None, others=()) -> Path:
     """Write a page with the words of `text`, and what it takes to learn in it; return its path."""
     binary_parts = {
         "spec": json.dumps(spec, separators=(",", ":")).encode(),
@@ -246,6 +291,7 @@ def write(file, text: dict, spec: dict, made: Kernels, panel="", learn="", other
         "others": b"".join(one.memory.image + packed(one.weights) for one in others),
     }
     fields = {
+        "links": _navigation(links),
         "panel": panel,
         "learn": learn,
         "board": part_of("board.js").replace("export default", "return"),
@@ -272,6 +318,15 @@ def _net_of(agent):
     return net
 
 
+def positions(game, rng, number) -> list:
+    """Return positions of random games."""
+    states = []
+    while len(states) < number:
+        seed = len(states)
+        states += random_game(game, game.start(seed), rng, 1 + MOST_PLIES)
+    return states[:number]
+
+
 def _turn(game, states) -> int | None:
     """Return which number of a state says who moves, if a line or chain of stones wins."""
     if game.players != 2 or not any(winning_places(game, state) for state in states):
@@ -296,10 +351,10 @@ def part_of(name: str) -> str:
 
 def specification(game, net, made, names=("the agent",), checksums=()) -> dict:
     """Return what the scripts of a page must know."""
-    states = pieces.with_rare(game, pieces.positions(game, new_rng(0)))
-    known = pieces.Known(game, states)
-    drawing = pieces.drawing(game, states, known)
-    drawn_places = {place for place, *_ in drawing["pieces"]}
+    states = positions(game, new_rng(0), NUM_POSITIONS)
+    touched = None
+    if not game.functions["touch"]:  # then they do not depend on the position
+        touched = [game.places(states[0], action) for action in range(game.actions)]
     max_twists = (game.spec or {}).get("params", {}).get("max_twists", 0)  # of cubes
     starts = {game.start(seed).tobytes() for seed in range(NUM_STARTS)}
     search = None
@@ -309,7 +364,6 @@ def specification(game, net, made, names=("the agent",), checksums=()) -> dict:
             "unit": made.search._unit,
             "seed": str(new_rng(0)[0]),
         }
-    keys = ARROWS if game.name == "game2048" else {}
     strength = SEARCHES[1] if net is None else 0
     solved = game.parse("after").tolist() if max_twists else []
     return {
@@ -317,10 +371,9 @@ def specification(game, net, made, names=("the agent",), checksums=()) -> dict:
         "players": game.players,
         "progress": game.progress,
         "sides": sides(game),
-        "core": game.rules.core,
         "actions": game.actions,
         "random": len(starts) > 1 or not game.deterministic,
-        "keys": keys,
+        "keys": game.drawing.keys,
         "strengths": _strengths(net, made.search),
         "strength": strength,
         "search": search,
@@ -335,8 +388,9 @@ def specification(game, net, made, names=("the agent",), checksums=()) -> dict:
         "twists": max_twists,
         "solved": solved,
         "line": {"turn": _turn(game, states), "order": game.layout[game.layout >= 0].tolist()},
-        "drawing": drawing,
-        "moves": pieces.moves(game, states, known, drawn_places),
+        "drawing": game.drawing.table(),
+        "touched": touched,
+        "actionNames": game.names,
     }
 
 
@@ -361,7 +415,7 @@ def _memory(made) -> dict:
 
 
 # ------------------------------------------------------------------------ pages that learn
-def learn_page(agent, file=None, *, title: str = "") -> Path:
+def learn_page(agent, file=None, *, title="", links=None) -> Path:
     """Write a page on which an agent learns a game, one HTML file, and return its path.
 
     Parameters
@@ -372,6 +426,8 @@ def learn_page(agent, file=None, *, title: str = "") -> Path:
         Default: ``learn-``, the game's name and ``.html``.
     title : str
         A heading in the place of the default one.
+    links : dict, optional
+        Words -> address, at the top of the page; all after the first two are in a fold.
 
     Raises
     ------
@@ -395,10 +451,9 @@ def learn_page(agent, file=None, *, title: str = "") -> Path:
     if game.players > 1:
         matches += " with copies of the rival, in all seats, half of them after a random move"
     panel = Template(part_of("learn.html")).substitute(matches=matches, worker=worker)
-    heading = title or f"Watch an agent learn {game.name}"
-    text = {"title": heading, "about": about, "origin": ""}
-    file = file or f"learn-{game.name}.html"
-    return write(file, text, spec, made, panel, part_of("learn.js"))
+    text = _words(game, title or f"Watch an agent learn {game.title}", about)
+    path = file or f"learn-{game.name}.html"
+    return write(path, text, spec, made, panel=panel, learn=part_of("learn.js"), links=links)
 
 
 def linked(agent) -> tuple:

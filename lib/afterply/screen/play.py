@@ -13,11 +13,11 @@ from .game_table import OVER, YOU, Table
 from .widget import BoardWidget, has_front_end, is_alone, widget
 
 HELP = "a move by its name; u takes back, v shows values, q quits"
-KEYS = {  # for the moves of 2048: arrows as terminals send them, and letters
-    **dict.fromkeys(("\x1b[D", "\x1bOD", "a"), "left"),
-    **dict.fromkeys(("\x1b[A", "\x1bOA", "w"), "up"),
-    **dict.fromkeys(("\x1b[C", "\x1bOC", "d"), "right"),
-    **dict.fromkeys(("\x1b[B", "\x1bOB", "s"), "down"),
+TYPED = {  # arrows as terminals send them, and letters
+    **dict.fromkeys(("\x1b[D", "\x1bOD", "a"), "ArrowLeft"),
+    **dict.fromkeys(("\x1b[A", "\x1bOA", "w"), "ArrowUp"),
+    **dict.fromkeys(("\x1b[C", "\x1bOC", "d"), "ArrowRight"),
+    **dict.fromkeys(("\x1b[B", "\x1bOB", "s"), "ArrowDown"),
 }
 DEFAULT_ITERATIONS = 300
 
@@ -93,7 +93,7 @@ def play_at_terminal(table: Table, ask=None, say=print) -> Table:
 
     `ask` and `say` stand for the keyboard and the screen. The end of what is typed leaves, too.
     """
-    keys = KEYS if table.game.name == "game2048" else {}
+    keys = _names_by_key(table.game)
     if ask is None:
         reads_single_keys = keys and sys.stdin.isatty() and find_spec("termios")
         ask = key_pressed if reads_single_keys else input
@@ -125,6 +125,15 @@ def play_at_terminal(table: Table, ask=None, say=print) -> Table:
             say(_values_in_words(table))
         else:
             say(f"{answer!r} is not a move here; there are {', '.join(action_of_name)}. {HELP}")
+
+
+def _names_by_key(game) -> dict:
+    """Return what keys of a terminal stand for, of a game that is played by arrow keys."""
+    names = {}
+    for typed, key in TYPED.items():
+        if key in game.drawing.keys:
+            names[typed] = game.names[game.drawing.keys[key]]
+    return names
 
 
 def _legal_actions(table):

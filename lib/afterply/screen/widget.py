@@ -26,7 +26,6 @@ from ..search import max_n
 from .game_table import THEM, YOU
 
 HERE = Path(__file__).parent
-ARROWS = {"ArrowLeft": 0, "ArrowUp": 1, "ArrowRight": 2, "ArrowDown": 3}  # of 2048
 # Games that Max-N searches to the end, if they have no more boards than this.
 SMALL = {"nim", "nim3p", "tictactoe"}
 MOST_BOARDS = 2**18
@@ -158,13 +157,16 @@ class BoardWidget:
         legal = game.legal(state).tolist() if table.turn == YOU else []
         names = {action: game.action_name(state, action) for action in legal}
         places = {action: game.places(state, action) for action in legal}
-        last_action = table.actions[-1] if table.actions else None
+        last_action = before = None
+        if table.actions:
+            last_action = table.actions[-1]
+            before = table.states[-2]
         strength = self.strength
         if strength is not None:
             strength = [round(rating) for rating in strength]
-        keys = ARROWS if game.name == "game2048" and legal else {}
+        keys = game.drawing.keys if legal else {}
         self.scene = {
-            "svg": boards.state_svg(game, state, values, last_action),
+            "svg": boards.state_svg(game, state, values, last_action, before),
             "ply": len(table.actions),
             "clicks": [[action, cells] for action, cells in places.items() if cells],
             "names": list(names.items()),
@@ -299,8 +301,9 @@ class Replay:
     def _frames(self):
         """Return what the page shows of each position, before anybody was asked."""
         frames = [{"svg": boards.state_svg(self.game, self.states[0]), "name": "start", "said": ""}]
-        for state, action, name in zip(self.states[1:], self.actions, self.names):
-            drawing = boards.state_svg(self.game, state, last=action)
+        moves = zip(self.states, self.states[1:], self.actions, self.names)
+        for before, state, action, name in moves:
+            drawing = boards.state_svg(self.game, state, last=action, before=before)
             frames.append({"svg": drawing, "name": name, "said": ""})
         frames[-1]["line"] = boards.winning_places(self.game, self.states[-1])
         return frames
@@ -336,12 +339,15 @@ class Replay:
         """Return what the agent says of the moves of a ply, and of the one that was made."""
         state = self.states[ply]
         action = self.actions[ply]
-        last_action = self.actions[ply - 1] if ply > 0 else None
+        last_action = before = None
+        if ply > 0:
+            last_action = self.actions[ply - 1]
+            before = self.states[ply - 1]
         legal = self.game.legal(state).tolist()
         values = dict(zip(legal, map(float, self.agent.values(state))))
         best = max(values.values())
         valued = {
-            "valued": boards.state_svg(self.game, state, values, last_action),
+            "valued": boards.state_svg(self.game, state, values, last_action, before),
             "next": f"next: {self.names[ply]} ({values[action]:+.3g}, best {best:+.3g})",
         }
         net = getattr(self.agent, "net", None)

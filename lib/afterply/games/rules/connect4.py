@@ -39,7 +39,7 @@ import numpy as np
 from ...checks import whole
 from ...kernel.compile import kernel
 from .. import rules
-from ..boards import COLOURS, grid_svg
+from ..drawing import COLOURS, Look, grid, stone
 from ..game import Game
 from . import LETTERS, MARKS, bitboard, has_line, irreversible, lines_of, named, put_bitboard
 
@@ -171,10 +171,6 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
                     marks[place] = MARKS[who]
         return marks
 
-    def height_of(s, column):
-        stones = stones_of_all(s, players) >> height * np.uint64(column) & column_bits
-        return int(stones).bit_count()
-
     def fault(s):
         counts = [int(bitboard(s, 2 * who)).bit_count() for who in seats]
         taken = int(stones_of_all(s, players))
@@ -187,16 +183,23 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
             return f"its stones do not give the end {end}"
         return rules.fault_in_turns(int(s[turn]) & movers, counts, end)
 
-    def touch(s, action):
-        row = height_of(s, action)
-        return [rows * action + row] if row < rows else []
+    def touch(codes, column, places):
+        for cell in range(rows * column, rows * column + rows):
+            if codes[cell] == next_free:
+                places[0] = cell
+                return 1
+        return 0
 
-    def svg(s, values, last):
-        marks, labels = marks_of(s, ""), (LETTERS[:columns], range(rows, 0, -1))
-        newest = None if last is None else rows * last + max(0, height_of(s, last) - 1)
-        look = {"stones": dict(zip(MARKS, COLOURS.values())), "numbers": layout.ravel().tolist()}
-        return grid_svg(marks, columns, values, newest, labels=labels, **look)
-
+    colours = list(COLOURS.values())[:players]
+    drawing = grid(
+        rows,
+        columns,
+        looks={1 + who: Look(stone(colour)) for who, colour in enumerate(colours)},
+        labels=(LETTERS[:columns], range(rows, 0, -1)),
+        order=layout.ravel(),
+        sides=tuple(COLOURS)[:players],
+        typed_sides=tuple(MARKS[:players]),
+    )
     symmetries = [list(range(cells))]
     action_symmetries = [list(range(columns))]
     if columns > 1:  # left and right exchanged
@@ -208,11 +211,16 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
     lowest = -1.0 if players == 2 else 0.0  # reward
     return Game(
         "connect4",
+        title="ConnectFour",
+        aim=(
+            f"The first player with {k} stones in a row, across, down or diagonally, wins. A "
+            "move drops a stone into a column, where it lands on the stones below."
+        ),
         **named(legal, play, board, irreversible, from_codes),
         **rules.situation(turn, shift, players),
-        **named(touch, svg, fault),
+        **named(touch, fault),
+        drawing=drawing,
         render=lambda s: "\n".join(lines_of(marks_of(s), columns)),
-        action_name=lambda s, action: LETTERS[action] + str(height_of(s, action) + 1),
         start=rules.empty,
         key=key if players < 4 else None,
         players=players,

@@ -60,8 +60,8 @@ import numpy as np
 from ...checks import one_of, whole
 from ...kernel.compile import kernel
 from ...kernel.random import random_int
-from .. import boards as draw
-from ..boards import INK, PAD
+from .. import drawing as draw
+from ..drawing import INK, PAD, Drawing, Look, Place
 from ..game import Game
 from . import named
 
@@ -379,19 +379,21 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
             return f"there is no twist {s[-1]}"
         return None
 
-    def svg(s, values, last):
-        parts, stickers, side = [], iter(stickers_of(s)), FACE / size
-        for (row, band), down in itertools.product(enumerate(NET), range(size)):
-            for k in range(size * len(band)):
-                x = PAD + (FACE + GAP) * (k // size + (len(band) == 1)) + side * (k % size)
-                y = PAD + (FACE + GAP) * row + side * down
-                colour = COLOURS[next(stickers)]
-                parts.append(draw.rect(x + 1, y + 1, side - 2, side - 2, colour, INK, rx=3))
-        if last is not None:
-            x, text = PAD + 2 * (FACE + GAP), f"last twist {names[last]}"
-            parts.append(draw.text_at(x, PAD + 16, text, 13, anchor="start"))
-        width, height = (2 * PAD + n * FACE + (n - 1) * GAP for n in (4, 3))
-        return draw.document(parts, width, height)
+    stickers = _sticker_table(size)
+    num_stickers = len(stickers)
+
+    def shown(s, numbers):
+        for k in range(num_stickers):
+            first, num_cubies, unit, num_faces, location, place = stickers[k]
+            numbers[k] = location  # of a centre: its face
+            for cubie in range(first, first + num_cubies):
+                code = np.int64(s[cubie >> 2]) >> (8 * (cubie & 3)) & 31
+                if code // unit == location:
+                    numbers[k] = FACES_OF[cubie, (place - code % unit) % num_faces]
+        numbers[num_stickers] = s[words]
+
+    def touch(numbers, action, places):
+        return 0  # a twist has a button
 
     bands = np.split(np.arange(6 * size**2), [size**2, 5 * size**2])  # the net's rows: U, LFRB, D
     middle = bands[1].reshape(size, 4, size).swapaxes(0, 1)
@@ -403,17 +405,23 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
     settings_of_size = SETTINGS2 if size == 2 else SETTINGS3
     return Game(
         f"cube{size}",
+        title=f"Cube {size}x{size}x{size}",
+        aim=(
+            "Turn the cube until each face shows one colour only. A move twists a face: the "
+            "letter says which (up, left, front, down, right, back), 2 means half a turn, ' a "
+            "quarter turn to the left."
+        ),
         **named(start, legal, play, player, over, score, board, key),
-        **named(render, parse, fault, svg, from_codes),
-        action_name=lambda s, action: names[action],
-        touch=lambda s, action: [],  # a twist has a button
+        **named(render, parse, fault, from_codes, shown, touch),
+        names=dict(enumerate(names)),
+        drawing=_drawing(size, names),
+        num_shown=num_stickers + 1,
         actions=actions,
         players=1,
         size=words + 1,
         num_codes=num_codes,
         layout=layout,
         marks=range(6),
-        drawn_codes=lambda s: np.array([IN_ORDER.index(face) for face in stickers_of(s)]),
         score_range=(0.0, 1.0),
         neighbours=neighbours,
         # as in the paper's trainings and searches: D7, D10, D16
@@ -471,6 +479,54 @@ def _cubies_shown(colours, size) -> np.ndarray:
             cubie = fitting[0]
             codes[first + cubie] = unit * location + turned.index(names[cubie])
     return codes
+
+
+def _sticker_table(size) -> np.ndarray:
+    """Return what a rule must know to find the colours of the net, int64 [stickers, 6].
+
+    Of each sticker: first cubie and number of cubies that may show there, codes of a location and
+    faces of such a cubie, its location, the place in its name. A centre has no cubie, and its face
+    in the place of the location.
+    """
+    rows = []
+    for face, wanted, location, place in facelets(size):
+        row = (0, 0, 1, 1, IN_ORDER.index(face), 0)
+        for kind, names, unit, first in KINDS:
+            if kind == wanted:
+                row = (first, len(names), unit, len(names[0]), location, place)
+        rows.append(row)
+    return np.array(rows)
+
+
+# [cubie, place in its name] the faces of a cubie, as numbers in the order of the net
+FACES_OF = np.zeros((len(HOME), 3), np.int64)
+for _cubie, _name in enumerate(CORNERS + EDGES):
+    FACES_OF[_cubie, : len(_name)] = [IN_ORDER.index(face) for face in _name]
+
+
+def _drawing(size, twist_names) -> Drawing:
+    """Return the drawing: the net of the cube, and the last twist."""
+    side = FACE / size
+    places = []
+    for (row, band), down in itertools.product(enumerate(NET), range(size)):
+        for k in range(size * len(band)):
+            # a row of one face stands above, or below, the second one of the others
+            column = k // size + (len(band) == 1)
+            x = PAD + (FACE + GAP) * column + side * (k % size + 0.5)
+            y = PAD + (FACE + GAP) * row + side * (down + 0.5)
+            places.append(Place((x, y), draw.square(side - 2, stroke=INK, rx=3), len(places)))
+    last_twist = {}
+    for action, name in enumerate(twist_names):
+        text = draw.text_at(0, 0, f"last twist {name}", 13, anchor="start")
+        last_twist[action + 1] = Look(text)
+    at = (PAD + 2 * (FACE + GAP), PAD + 16)
+    return Drawing(
+        places=places,
+        looks={IN_ORDER.index(face): Look(fill=colour) for face, colour in COLOURS.items()},
+        others=[Place(at, None, len(places), looks=last_twist)],
+        width=2 * PAD + 4 * FACE + 3 * GAP,
+        height=2 * PAD + 3 * FACE + 2 * GAP,
+    )
 
 
 @functools.cache

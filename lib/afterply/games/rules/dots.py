@@ -26,8 +26,8 @@ import numpy as np
 
 from ...checks import whole
 from ...kernel.compile import kernel
-from .. import boards as draw
-from ..boards import COLOURS, INK, MARKED, PAD, PAPER, SOFT
+from .. import drawing as draw
+from ..drawing import COLOURS, INK, PAD, SOFT, Drawing, Look, Place
 from ..game import Game
 from . import LETTERS, SIDES, empty, irreversible, lines_of, named, pay_best, symmetries
 
@@ -52,25 +52,53 @@ def is_closed(s, sides, box):
     return s[sides[box, 0]] & s[sides[box, 1]] & s[sides[box, 2]] & s[sides[box, 3]] != 0
 
 
-def _drawn_box(x, y, owner):
-    """Draw the box around a point; `owner` is 0 as long as it is nobody's."""
-    colours = (PAPER, *COLOURS.values())
-    names = (" ", *NAMES)
-    half = SIDE / 2 - 8
-    box = draw.rect(x - half, y - half, 2 * half, 2 * half, colours[owner], "none")
-    return draw.element("g", box + draw.text_at(x, y + 6, names[owner], 18))
+def _drawing(rows, columns, number, lines) -> Drawing:
+    """Return the drawing; `number` is the number of each line and box, by its row and column."""
+    left = PAD + 22
+    by_line = {}
+    boxes = []
+    dots_and_letters = []
+    for row in range(2 * rows + 1):
+        for column in range(2 * columns + 1):
+            x = left + SIDE * column / 2
+            y = left + SIDE * row / 2
+            k = number.get((row, column))
+            if k is None:
+                dots_and_letters.append(draw.circle(x, y, 5, INK))
+            elif k < lines:
+                by_line[k] = _line((x, y), k, f"{LETTERS[column]}{row + 1}", column % 2 == 1)
+            else:
+                boxes.append(Place((x, y), None, k, looks=OWNERS))
+            if row == 0:
+                dots_and_letters.append(draw.text_at(x, PAD + 6, LETTERS[column], 12, SOFT))
+            if column == 0:
+                dots_and_letters.append(draw.text_at(PAD + 4, y + 4, row + 1, 12, SOFT))
+    return Drawing(
+        places=[by_line[k] for k in range(lines)],
+        looks={1: Look(fill=INK)},
+        others=boxes,
+        above=dots_and_letters,
+        width=left + SIDE * columns + PAD + 34,  # there is room for the values of the last lines
+        height=left + SIDE * rows + PAD + 16,
+        sides=tuple(COLOURS),
+    )
 
 
-def _drawn_line(action, x, y, is_across, fill, value):
-    """Draw the line of an action around a point, with its value beside it."""
+def _line(middle, k, name, is_across) -> Place:
+    """Return the place of a line between two dots, with its value beside it."""
     if is_across:
-        width, height = SIDE - 16, 12
-        label = draw.label(x, y + 20, value, 11, PAPER)
-    else:
-        width, height = 12, SIDE - 16
-        label = draw.label(x + 25, y + 4, value, 11, PAPER)
-    line = draw.rect(x - width / 2, y - height / 2, width, height, fill, rx=3)
-    return draw.place(action, line, label)
+        return Place(middle, draw.box(SIDE - 16, 12, rx=3), k, name, value_at=(0, 20, 11))
+    return Place(middle, draw.box(12, SIDE - 16, rx=3), k, name, value_at=(25, 4, 11))
+
+
+def _owner(name, colour) -> Look:
+    """Return the look of a box that belongs to a player."""
+    half = SIDE / 2 - 8
+    box = draw.rect(-half, -half, 2 * half, 2 * half, colour, "none")
+    return Look(box + draw.text_at(0, 6, name[0], 18))
+
+
+OWNERS = {1 + player: _owner(*colour) for player, colour in enumerate(COLOURS.items())}
 
 
 def dots(rows: int = 3, columns: int = 3, players: int = 2) -> Game:
@@ -173,39 +201,9 @@ def dots(rows: int = 3, columns: int = 3, players: int = 2) -> Game:
         below = f"{NAMES[s[turn]]} to move; boxes: {', '.join(points)}"
         return "\n".join([*lines_of([*marks.values()], width), below])
 
-    names = {k: f"{LETTERS[c]}{r + 1}" for (r, c), k in number.items()}
-
-    def svg(s, values, last):
-        left = PAD + 22
-        boxes_first = sorted(grid, key=lambda cell: cell not in inside)  # lines lie above them
-        parts = []
-        for r, c in boxes_first:
-            x = left + SIDE * c / 2
-            y = left + SIDE * r / 2
-            k = number.get((r, c))
-            if k is None:
-                parts.append(draw.circle(x, y, 5, INK))
-            elif k >= lines:
-                parts.append(_drawn_box(x, y, owner=s[k]))
-            else:
-                is_across = c % 2 == 1
-                fill = line_colour(s, k, values, last)
-                parts.append(_drawn_line(k, x, y, is_across, fill, values.get(k)))
-            if r == 0:
-                parts.append(draw.text_at(x, PAD + 6, LETTERS[c], 12, SOFT))
-            if c == 0:
-                parts.append(draw.text_at(PAD + 4, y + 4, r + 1, 12, SOFT))
-        room_for_values = 34 if values else 0
-        size_x = left + SIDE * columns + PAD + room_for_values
-        size_y = left + SIDE * rows + PAD + 16
-        return draw.document(parts, size_x, size_y, values)
-
-    def line_colour(s, line, values, last):
-        if line == last:
-            return MARKED
-        if s[line]:
-            return INK
-        return draw.value_colour(values.get(line))
+    def shown(s, numbers):
+        for i in range(turn):
+            numbers[i] = s[i]
 
     # Symmetries of the lines: the grid is turned, and its lines follow one another as before.
     turned = []
@@ -217,17 +215,22 @@ def dots(rows: int = 3, columns: int = 3, players: int = 2) -> Game:
     lowest = -1.0 if players == 2 else 0.0  # reward
     return Game(
         "dots",
+        title="Dots and Boxes",
+        aim=(
+            "The player who closes more boxes wins. A move draws a line between two dots; the "
+            "fourth side of a box gives you the box and another move."
+        ),
         **named(legal, play, player, over, score, board, key, irreversible),
-        **named(render, svg, fault),
+        **named(render, fault, shown),
+        drawing=_drawing(rows, columns, number, lines),
+        num_shown=turn,
         start=empty,
-        action_name=lambda s, action: names[action],
         players=players,
         actions=lines,
         size=turn + 1,
         num_codes=[2] * lines + [boxes + 1] * players,
         layout=[[number.get((r, c), -1) for c in range(width)] for r in range(height)],
         marks=range(players + 1),
-        drawn_codes=lambda s: s[:turn],
         from_codes=lambda codes, player: np.array([*codes, player], np.int32),
         score_range=(lowest, 1.0),
         symmetries=[[*row, *counts] for row in turned],

@@ -33,8 +33,8 @@ import numpy as np
 
 from ...kernel.compile import kernel
 from ...kernel.random import random_bits
-from .. import boards as draw
-from ..boards import CELL, INK, LINE, PAD, SOFT
+from .. import drawing as draw
+from ..drawing import ANY, CELL, PAD, SOFT, Drawing, Look, Place
 from ..game import Game
 from . import bitboard, lines_of, named, neighbours, put_bitboard, symmetries
 
@@ -43,6 +43,7 @@ LARGEST = 15  # exponent of the largest tile
 MAX_SCORE = 3_932_156
 ACTIONS = ("left", "up", "right", "down")
 EMPTY, LIGHT, DARK = "#eeeae4", (253, 231, 178), (122, 31, 92)  # tiles from pale yellow to purple
+FAINT = "#f7f7f7"  # strips that are clicked
 LARGEST_SHADE = 13  # from this exponent on all tiles have the darkest colour
 
 ONES = np.uint64(0x1111111111111111)  # the lowest bit of every cell
@@ -153,6 +154,59 @@ def exponents(s) -> list[int]:
     """Return the exponents of the tiles of a state, 16 numbers, 0 = empty."""
     bits = int(bitboard(s, 0))
     return [bits >> 4 * c & 15 for c in range(CELLS)]
+
+
+def touch(numbers, action, places):
+    """Write the place of a direction: the strip at that side of the board."""
+    places[0] = CELLS + action
+    return 1
+
+
+def _tile(exponent) -> Look:
+    """Return the look of a tile, the darker the larger."""
+    shade = min(1.0, (exponent - 1) / (LARGEST_SHADE - 1))
+    fill = draw.blend(LIGHT, DARK, shade)
+    size = 20 if exponent < 10 else 15
+    ink = draw.ink_on(fill)
+    return Look(draw.text_at(0, 6, 2**exponent, size, ink, font_weight="bold"), fill)
+
+
+def _drawing() -> Drawing:
+    """Return the drawing: the tiles, and at each side a strip that is clicked to move there."""
+    beside = 62  # width of the strips at the left and the right
+    above = 24  # height of those above and below
+    top = 46
+    board = SIDE * CELL
+    places = []
+    tile = draw.square(CELL - 2, EMPTY, rx=4)
+    for cell in range(CELLS):
+        x = beside + CELL * (cell % SIDE + 0.5)
+        y = top + CELL * (cell // SIDE + 0.5)
+        places.append(Place((x, y), tile, cell))
+    upright = draw.box(beside, board, FAINT, "none")
+    across = draw.box(board, above, FAINT, "none")
+    middle = (beside + board / 2, top + board / 2)
+    strips = (
+        ("left", "\u25c0", upright, (beside / 2, middle[1])),
+        ("up", "\u25b2", across, (middle[0], top - above / 2)),
+        ("right", "\u25b6", upright, (1.5 * beside + board, middle[1])),
+        ("down", "\u25bc", across, (middle[0], top + board + above / 2)),
+    )
+    for name, arrow, shape, at in strips:
+        looks = {ANY: Look(draw.text_at(0, 5, arrow, 12, SOFT))}
+        places.append(Place(at, shape, None, name, looks))
+    score = Look(draw.text_at(0, 0, "score {}", 13, anchor="start"))
+    return Drawing(
+        places=places,
+        looks={exponent: _tile(exponent) for exponent in range(1, 16)},
+        others=[Place((PAD, PAD + 12), None, CELLS, looks={ANY: score})],
+        width=2 * beside + board,
+        height=top + board + above + PAD,
+        keys={"ArrowLeft": 0, "ArrowUp": 1, "ArrowRight": 2, "ArrowDown": 3},
+    )
+
+
+DRAWING = _drawing()
 
 
 # the network of [konen2021] App. A.6.1, which needs no exploration, and traces, with which the same
@@ -266,33 +320,10 @@ def game2048(raw_score: bool = False) -> Game:
         tiles = " ".join(map(tile_in_words, codes.tolist()))
         return parse(f"{tiles} score {score}")
 
-    def svg(s, values, last):
-        side, top, board, parts = 62 if values else 24, 46, SIDE * CELL, []
-        for cell, exponent in enumerate(exponents(s)):
-            x, y = side + CELL * (cell % SIDE), top + CELL * (cell // SIDE)
-            shade = min(1.0, (exponent - 1) / (LARGEST_SHADE - 1))
-            fill = draw.blend(LIGHT, DARK, shade) if exponent else EMPTY
-            drawn = draw.rect(x + 1, y + 1, CELL - 2, CELL - 2, fill, rx=4)
-            if exponent:
-                middle, size = (x + CELL / 2, y + CELL / 2 + 6), 20 if exponent < 10 else 15
-                drawn += draw.label(*middle, 2**exponent, size, fill, font_weight="bold")
-            parts.append(draw.place(cell, drawn))
-        sides = (  # left, up, right, down: an arrow, a strip for clicks, the height of the text
-            ("\u25c0", (0, top, side, board), top + board / 2),
-            ("\u25b2", (side, top - 24, board, 24), top - 8),
-            ("\u25b6", (side + board, top, side, board), top + board / 2),
-            ("\u25bc", (side, top + board, board, 24), top + board + 18),
-        )
-        best = max(values, key=values.get, default=None)
-        for action, (arrow, strip, y) in enumerate(sides):
-            number, ink = CELLS + action, INK if action == last else LINE
-            if number in values:
-                arrow, ink = draw.number(values[number]), INK if number == best else SOFT
-            shown = draw.text_at(strip[0] + strip[2] / 2, y, arrow, 12, ink)
-            clicks = draw.rect(*strip, INK, "none", fill_opacity=0.03)
-            parts.append(draw.place(number, shown, clicks))
-        width, height = 2 * side + board, top + board + 24 + PAD
-        return draw.document(parts, width, height, title=f"score {s[2]:,}")
+    def shown(s, numbers):
+        for cell in range(CELLS):
+            numbers[cell] = s[cell >> 3] >> (4 * (cell & 7)) & 15
+        numbers[CELLS] = s[2]
 
     turned = symmetries(SIDE, SIDE)
     # games that are played end near a hundredth of the greatest score (notebook 24)
@@ -300,8 +331,16 @@ def game2048(raw_score: bool = False) -> Game:
     points_per_reward = 1 if raw_score else MAX_SCORE
     return Game(
         "game2048",
+        title="2048",
+        aim=(
+            "Each new tile adds its number to your score, and the game ends when nothing can "
+            "move. A move slides all tiles to one side, by an arrow key or a click beside the "
+            "board; equal tiles that meet become one of twice the number."
+        ),
         **named(start, legal, play, player, over, score, board, outcomes, outcome),
-        **named(render, parse, svg, fault, from_codes),
+        **named(render, parse, fault, from_codes, shown, touch),
+        drawing=DRAWING,
+        num_shown=CELLS + 1,
         chance=add_random_tile,
         players=1,
         actions=4,
@@ -309,7 +348,6 @@ def game2048(raw_score: bool = False) -> Game:
         num_codes=[15] * CELLS,
         layout=np.arange(CELLS).reshape(SIDE, SIDE),
         marks=[0, *(2**e for e in range(1, LARGEST + 1))],
-        drawn_codes=lambda s: np.array(exponents(s)),
         symmetries=turned,
         action_symmetries=_turn_directions(turned),
         score_range=(0.0, MAX_SCORE / unit),
@@ -317,8 +355,7 @@ def game2048(raw_score: bool = False) -> Game:
         settings=SETTINGS,
         progress=("", points_per_reward, " points"),
         neighbours=neighbours(SIDE, SIDE),
-        action_name=lambda s, action: ACTIONS[action],
-        touch=lambda s, action: [CELLS + action],
+        names=dict(enumerate(ACTIONS)),
         version=1,
     )
 

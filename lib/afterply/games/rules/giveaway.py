@@ -45,9 +45,9 @@ import numpy as np
 
 from ...checks import whole
 from ...kernel.compile import kernel
-from .. import boards as draw
+from .. import drawing as draw
 from .. import rules
-from ..boards import CELL, INK, MARKED, PAD, PAPER, SOFT
+from ..drawing import CELL, INK, PAD, PAPER, SOFT, Drawing, Look, Place
 from ..game import Game
 from . import bits_where, lowest, named, repeated, situation
 
@@ -58,6 +58,12 @@ MOST_PLIES = 1 << 30
 DARK_SQUARE = "#d9d4cb"
 MAX_LEGAL = 4 * MEN
 WHITE_START, BLACK_START = 0xFFF00000, 0x00000FFF
+GIVEAWAY_AIM = "The player who can no longer move, because all pieces are gone or blocked, wins."
+CHECKERS_AIM = "The player who can no longer move, because all pieces are gone or blocked, loses."
+MOVES = (
+    "Men step diagonally forward and take pieces by jumping over them, which is compulsory; click"
+    " from and to."
+)
 ENDS = ("", ", White has won", ", Black has won", ", drawn")
 FEN = re.compile(r"([WB]):W([^:]*):B([^:]*)")
 PIECES = re.compile(r"(K?)(\d{1,2})(?:-(\d{1,2}))?")
@@ -80,6 +86,9 @@ PLACES = np.argwhere(LAYOUT != NONE)  # [square] its row and column
 _WITH_BORDER = np.pad(LAYOUT, 1, constant_values=NONE)
 # [square][direction] the bit of the square beside it, NONE beyond the border
 BESIDE = [_WITH_BORDER[r : r + 3 : 2, c : c + 3 : 2].ravel().tolist() for r, c in PLACES]
+# [square, direction] the squares one and two steps away, NONE beyond the border
+NEAR = np.array(BESIDE)
+FAR = np.array([[BESIDE[n][d] if n != NONE else NONE for d, n in enumerate(row)] for row in BESIDE])
 LAST_ROW = np.array([0x0000000F, 0xF0000000], np.int64)  # where White's, Black's men are crowned
 
 
@@ -289,10 +298,13 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
     neighbours = [sorted(q for q in near if q != NONE) for near in BESIDE]
     return Game(
         name,
+        title="Give-away checkers" if misere else "Checkers",
+        aim=f"{GIVEAWAY_AIM if misere else CHECKERS_AIM} {MOVES}",
         **_rules(misere, limits),
         **situation(3, 7),
         **_texts(misere, limits, history),
-        **named(render, touch, action_name),
+        **named(render, touch),
+        drawing=DRAWING,
         players=2,
         actions=DIRECTIONS * SQUARES,
         max_legal=MAX_LEGAL,
@@ -451,28 +463,7 @@ def _texts(misere, limits, history) -> dict:
             status, winner(own, enemy, kings, side, misere), drawn, repetition
         )
 
-    def svg(s, values, last):
-        parts, side = [], 8 * CELL
-        for square, (mark, (row, column)) in enumerate(zip(marks_of(s), PLACES)):
-            x, y = PAD + CELL * column, PAD + CELL * row
-            value, middle, height = values.get(square), x + CELL / 2, y + CELL / 2
-            is_last = last is not None and square == last // DIRECTIONS
-            fill = MARKED if is_last else draw.value_colour(value, DARK_SQUARE)
-            drawn = draw.rect(x, y, CELL, CELL, fill)
-            drawn += draw.text_at(x + 9, y + 12, square + 1, 9, SOFT)
-            if mark == ".":
-                drawn += draw.label(middle, height + 6, value, 14, fill)
-            else:
-                colour, line = (PAPER, INK) if mark in "wW" else (INK, PAPER)
-                drawn += draw.circle(middle, height, 20, colour, INK, stroke_width=2)
-                if mark.isupper():
-                    drawn += draw.circle(middle, height, 12, "none", line, stroke_width=2)
-                    drawn += draw.text_at(middle, height + 5, "K", 14, line, font_weight="bold")
-            parts.append(draw.place(square, drawn))
-        parts.append(draw.rect(PAD, PAD, side, side, "none"))
-        return draw.document(parts, side + 2 * PAD, side + 2 * PAD, values)
-
-    return named(parse, from_codes, fault, svg)
+    return named(parse, from_codes, fault)
 
 
 # Texts of both games
@@ -538,17 +529,57 @@ def _codes_of_fen(fen, text) -> np.ndarray:
     return codes
 
 
-def touch(s, action) -> list[int]:
-    """Return the squares from and to which an action goes, counted from 0."""
-    square, direction = divmod(action, DIRECTIONS)
-    near = BESIDE[square][direction]
-    is_free = marks_of(s)[near] == "."
-    target = near if is_free else BESIDE[near][direction]
-    return [square, target]
+# The drawing
 
 
-def action_name(s, action) -> str:
-    """Return an action as draughts are written: 21-17, or with x for a jump."""
-    origin, target = touch(s, action)
-    between = "-" if target in BESIDE[origin] else "x"
-    return f"{origin + 1}{between}{target + 1}"
+@kernel
+def touch(codes, action, places):
+    """Write the squares from and to which an action goes; with an x before the second in a jump."""
+    square = action // DIRECTIONS
+    direction = action % DIRECTIONS
+    near = NEAR[square, direction]
+    places[0] = square
+    if near != NONE and codes[near] == 0:
+        places[1] = near
+    else:
+        places[1] = ~FAR[square, direction]
+    return 2
+
+
+def _piece(colour, line, is_king) -> Look:
+    """Return a man, or a king with a ring and a letter."""
+    parts = draw.circle(0, 0, 20, colour, INK, stroke_width=2)
+    if is_king:
+        parts += draw.circle(0, 0, 12, "none", line, stroke_width=2)
+        parts += draw.text_at(0, 5, "K", 14, line, font_weight="bold")
+    return Look(parts)
+
+
+def _drawing() -> Drawing:
+    """Return the drawing of the board: its dark squares, with their numbers."""
+    places = []
+    numbers = []
+    for square, (row, column) in enumerate(PLACES.tolist()):
+        x = PAD + CELL * (column + 0.5)
+        y = PAD + CELL * (row + 0.5)
+        shape = draw.square(fill=DARK_SQUARE)
+        places.append(Place((x, y), shape, square, str(square + 1), value_at=(0, 6, 14)))
+        numbers.append(draw.text_at(x + 9 - CELL / 2, y + 12 - CELL / 2, square + 1, 9, SOFT))
+    side = 8 * CELL
+    return Drawing(
+        places=places,
+        looks={
+            1: _piece(PAPER, INK, is_king=False),
+            2: _piece(PAPER, INK, is_king=True),
+            3: _piece(INK, PAPER, is_king=False),
+            4: _piece(INK, PAPER, is_king=True),
+        },
+        above=[*numbers, draw.rect(PAD, PAD, side, side, "none")],
+        width=side + 2 * PAD,
+        height=side + 2 * PAD,
+        sides=("white", "black"),
+        typed_sides=("w", "b"),
+    )
+
+
+DRAWING = _drawing()

@@ -37,9 +37,9 @@ import numpy as np
 from ...checks import whole
 from ...kernel.compile import kernel
 from ...kernel.random import random_bits
-from .. import boards as draw
+from .. import drawing as draw
 from .. import rules
-from ..boards import LINE, MARK_COLOURS, PAD, SOFT
+from ..drawing import MARK_COLOURS, PAD, SOFT, Drawing, Look, Place
 from ..game import Game
 from . import HEXAGON, LETTERS, fault_in_turns, irreversible, lines_of, named, neighbours, situation
 
@@ -150,6 +150,57 @@ SETTINGS = {
     "tuples": {"random_walk": 25, "length": 6},
     "episodes": 300_000,
 }
+
+
+def _drawing(size) -> Drawing:
+    """Return the drawing of the board: rows of hexagons, each half a hexagon further right."""
+    margin = PAD + 24
+    places = []
+    coordinates = []
+    for cell in range(size * size):
+        row, column = divmod(cell, size)
+        x = margin + WIDTH * (column + row / 2 + 0.5)
+        y = margin + RADIUS * (1.5 * row + 1)
+        name = f"{LETTERS[column]}{row + 1}"
+        places.append(Place((x, y), draw.hexagon(RADIUS), cell, name))
+        if column == 0:
+            coordinates.append(draw.text_at(x - WIDTH / 2 - 12, y + 2, row + 1, 12, SOFT))
+        if row == 0:
+            coordinates.append(draw.text_at(x, y - RADIUS - 8, LETTERS[column], 12, SOFT))
+    return Drawing(
+        places=places,
+        looks={
+            1 + who: Look(draw.stone(MARK_COLOURS[mark], RADIUS * 0.62))
+            for who, mark in enumerate("xo")
+        },
+        behind=coordinates,
+        above=_sides(places, size),
+        width=margin + WIDTH * (1.5 * size - 0.5) + PAD + 4,
+        height=margin + RADIUS * (1.5 * size + 0.5) + PAD,
+        sides=("black (left to right)", "blue (top to bottom)"),
+        typed_sides=("x (left to right)", "o (top to bottom)"),
+    )
+
+
+def _sides(places, size) -> list[str]:
+    """Return the four sides of the board as lines in the colours of their players."""
+    cells = size * size
+    sides = (  # whose, its cells, and their corners at the edge of the board
+        ("x", range(0, cells, size), (5, 4, 3)),
+        ("x", range(size - 1, cells, size), (0, 1, 2)),
+        ("o", range(size), (5, 0, 1)),
+        ("o", range(cells - size, cells), (4, 3, 2)),
+    )
+    lines = []
+    for owner, border, outside in sides:
+        points = []
+        for cell in border:
+            x, y = places[cell].at
+            corners = [CORNERS[k] for k in outside]
+            points += [f"{x + WIDTH * a:.1f},{y + RADIUS * b:.1f}" for a, b in corners]
+        edge = {"stroke": MARK_COLOURS[owner], "stroke_width": 4, "stroke_linecap": "round"}
+        lines.append(draw.element("polyline", points=" ".join(points), fill="none", **edge))
+    return lines
 
 
 def hex(size: int = 6, swap: bool = False) -> Game:
@@ -289,58 +340,20 @@ def hex(size: int = 6, swap: bool = False) -> Game:
         lags = (0, 1) if swap and counts[1] else (0,)
         return fault_in_turns(mover, counts, s[status] >> 1, lags)
 
-    def action_name(s, action):
-        if action == take_over:
-            return "swap"
-        return LETTERS[action % size] + str(action // size + 1)
-
-    def svg(s, values, last):
-        marks = marks_of(s)
-        margin = PAD + 24
-        parts = []
-        corners = []  # [cells, 6] "x,y"
-        if last == cells and "o" in marks:
-            last = marks.index("o")  # the stone that was taken over
-        for cell, mark in enumerate(marks):
-            row, column = divmod(cell, size)
-            x = margin + WIDTH * (column + row / 2 + 0.5)
-            y = margin + RADIUS * (1.5 * row + 1)
-            corners.append([f"{x + WIDTH * a:.1f},{y + RADIUS * b:.1f}" for a, b in CORNERS])
-            value = values.get(cell)
-            fill = draw.value_colour(value)
-            drawn = draw.element("polygon", points=" ".join(corners[-1]), fill=fill, stroke=LINE)
-            if mark == ".":
-                drawn += draw.label(x, y + 5, value, 13, fill)
-            else:
-                drawn += draw.stone(x, y, RADIUS * 0.62, MARK_COLOURS[mark], cell == last)
-            parts.append(draw.place(cell, drawn))
-            if column == 0:
-                parts.append(draw.text_at(x - WIDTH / 2 - 12, y + 2, row + 1, 12, SOFT))
-            if row == 0:
-                parts.append(draw.text_at(x, y - RADIUS - 8, LETTERS[column], 12, SOFT))
-        sides = (  # whose, its cells, and their corners at the edge of the board
-            ("x", range(0, cells, size), (5, 4, 3)),
-            ("x", range(size - 1, cells, size), (0, 1, 2)),
-            ("o", range(size), (5, 0, 1)),
-            ("o", range(cells - size, cells), (4, 3, 2)),
-        )
-        for owner, border, outside in sides:
-            points = []
-            for cell in border:
-                points += [corners[cell][k] for k in outside]
-            edge = dict(stroke=MARK_COLOURS[owner], stroke_width=4, stroke_linecap="round")
-            parts.append(draw.element("polyline", points=" ".join(points), fill="none", **edge))
-        width = margin + WIDTH * (1.5 * size - 0.5) + PAD + 4
-        height = margin + RADIUS * (1.5 * size + 0.5) + PAD
-        return draw.document(parts, width, height, values)
-
     cells_turned = [list(range(cells)), list(reversed(range(cells)))]
     others = [take_over] if swap else []  # actions that stay as they are
     return Game(
         "hex",
+        title="Hex",
+        aim=(
+            "Black joins the left side to the right one by a chain of stones, Blue the top to "
+            "the bottom; exactly one of them succeeds. A move puts a stone on any empty cell."
+        ),
         **named(legal, play, board, irreversible, from_codes),
         **situation(status, 1),
-        **named(render, action_name, svg, fault),
+        **named(render, fault),
+        drawing=_drawing(size),
+        names={take_over: "swap"} if swap else None,
         start=rules.empty,
         key=key if small else None,
         finish=finish if small and not swap else None,

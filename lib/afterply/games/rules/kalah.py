@@ -36,8 +36,8 @@ import numpy as np
 
 from ...checks import whole
 from ...kernel.compile import kernel
-from .. import boards as draw
-from ..boards import CELL, LINE, MARKED, PAD, PAPER, SOFT
+from .. import drawing as draw
+from ..drawing import ANY, CELL, PAD, SOFT, Drawing, Look, Place
 from ..game import Game
 from . import LETTERS, irreversible, named, sum_of
 
@@ -98,6 +98,37 @@ def a_side_is_empty(s, h):
     return sum_of(s, 0, h) == 0 or sum_of(s, h + 1, h) == 0
 
 
+def _drawing(h) -> Drawing:
+    """Return the drawing of `h` houses of each player: the first player's below, stores outside."""
+    top = PAD + 18
+    seeds = {ANY: Look(draw.text_at(0, 7, "{}", 20))}
+    places = []
+    letters = []
+    for house in range(2 * h):
+        is_first = house < h
+        column = house if is_first else 2 * h - 1 - house
+        x = PAD + CELL * (column + 1.5)
+        y = top + CELL * (1.75 if is_first else 0.5)
+        name = LETTERS[house % h].upper() if is_first else LETTERS[house % h]
+        shape = draw.disc(24, stroke_width=2)
+        places.append(Place((x, y), shape, house, name, seeds, value_at=(0, 18, 11)))
+        letters.append(draw.text_at(x, y + (41 if is_first else -30), name, 12, SOFT))
+    stores = []
+    number_of_store = {ANY: Look(draw.text_at(0, 7, "{}", 22, font_weight="bold"))}
+    for store, column in ((2 * h, h + 1.5), (2 * h + 1, 0.5)):
+        middle = (PAD + CELL * column, top + 7 + CELL)
+        shape = draw.box(CELL - 8, 2 * CELL, rx=18)
+        stores.append(Place(middle, shape, store, looks=number_of_store))
+    return Drawing(
+        places=places,
+        others=stores,
+        behind=letters,
+        width=2 * PAD + CELL * (h + 2),
+        height=top + 2.25 * CELL + PAD + 18,
+        sides=("lower row", "upper row"),
+    )
+
+
 def kalah(
     houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: bool = False
 ) -> Game:
@@ -119,6 +150,7 @@ def kalah(
     h = houses
     places = 2 * houses + 2
     MOVER = places
+    size = places + 1
     sees_stores = not margin
     num_seen = h + 1 if sees_stores else h  # places of each player
 
@@ -226,48 +258,40 @@ def kalah(
             return f"{s[MOVER]} is no turn here"
         return None
 
-    def action_name(s, action):
-        letter = LETTERS[action]
-        return letter if s[MOVER] & 1 else letter.upper()
+    # What the drawing shows: the houses of both, their stores, and who is to move
 
-    def touch(s, action):
-        return [h * (s[MOVER] & 1) + action]
+    def shown(s, numbers):
+        for i in range(h):
+            numbers[i] = s[i]
+            numbers[h + i] = s[h + 1 + i]
+        numbers[2 * h] = s[h]
+        numbers[2 * h + 1] = s[places - 1]
+        numbers[MOVER] = s[MOVER]
 
-    def svg(s, values, last):
-        parts, top, seeds = [], PAD + 18, [*s[:h], *s[h + 1 : 2 * h + 1]]
-        # the other player's house, or the mover's own after an extra turn: the empty one is marked
-        origins = [] if last is None else [h * (1 - (s[-1] & 1)) + last, h * (s[-1] & 1) + last]
-        origin = next((house for house in origins if not seeds[house]), None)
-        for house in range(2 * h):
-            first = house < h
-            x = PAD + CELL * ((house if first else 2 * h - 1 - house) + 1.5)
-            y = top + CELL * (1.75 if first else 0.5)
-            edge, thick = (MARKED, 5) if house == origin else (LINE, 2)
-            value, fill = values.get(house), draw.value_colour(values.get(house))
-            drawn = draw.circle(x, y, 24, fill, edge, stroke_width=thick)
-            drawn += draw.label(x, y + 7 * (value is None), int(seeds[house]), 20, fill)
-            parts.append(draw.place(house, drawn, draw.label(x, y + 16, value, 11, fill)))
-            name = LETTERS[house % h].upper() if first else LETTERS[house % h]
-            parts.append(draw.text_at(x, y + (41 if first else -30), name, 12, SOFT))
-        for store, x in ((2 * h, PAD + CELL * (h + 1) + 4), (2 * h + 1, PAD + 4)):
-            drawn = draw.rect(x, top + 7, CELL - 8, 2 * CELL, PAPER, rx=18)
-            number = s[h] if store == 2 * h else s[2 * h + 1]
-            text = draw.text_at(x + CELL / 2 - 4, top + 1.25 * CELL, number, 22, font_weight="bold")
-            parts.append(draw.place(store, drawn, text))
-        width, height = 2 * PAD + CELL * (h + 2), top + 2.25 * CELL + PAD + 18
-        return draw.document(parts, width, height, values)
+    def touch(numbers, action, places):
+        places[0] = h * (numbers[MOVER] & 1) + action
+        return 1
 
     cells = 2 * h + 2 if sees_stores else 2 * h
     first_store = [2 * h] if sees_stores else []
     second_store = [2 * h + 1] if sees_stores else []
     return Game(
         "kalah",
+        title="Kalah",
+        aim=(
+            "The player with more seeds in the store at the right end of the own row wins. A "
+            "move sows the seeds of one of your houses one by one, counter-clockwise: end in "
+            "your store and you move again, end in an empty house of yours and you take the "
+            "seeds opposite."
+        ),
         **named(start, legal, play, player, over, score, board, key, irreversible),
-        **named(render, svg, fault, from_codes, action_name, touch),
+        **named(render, fault, from_codes, shown, touch),
+        drawing=_drawing(h),
+        num_shown=size,
         heuristic=None if margin else heuristic,
         players=2,
         actions=h,
-        size=places + 1,
+        size=size,
         num_codes=[total + 1] * cells,
         layout=[[*second_store, *reversed(range(h, 2 * h))], [*range(h), *first_store]],
         score_range=(-float(total), float(total)) if margin else (-1.0, 1.0),

@@ -48,8 +48,8 @@ import numpy as np
 
 from ...checks import one_of, whole
 from ...kernel.compile import kernel
-from .. import boards as draw
-from ..boards import CELL, INK, LINE, MARKED, PAD, PAPER, SOFT
+from .. import drawing as draw
+from ..drawing import ANY, CELL, INK, LINE, PAD, PAPER, SOFT, Drawing, Look, Place
 from ..game import Game
 from . import bits_where, count, fault_of_end, length_of_history, lowest, named, repeated, situation
 
@@ -58,6 +58,13 @@ CORE = 5  # numbers of a state without its history
 FROM_HAND = -1  # where a man comes from that is placed
 MOST_PLIES = 1 << 30
 BOARDS = ((9, 16), (6, 8), (3, 8), (3, 6))  # (men of each player, lines)
+AIM = "You win when the other side has two men left, or can not move."
+MOVES = (
+    "Put your men on points, then step along the lines; three in a row, a mill, take a man away:"
+    " click from, to, and the man that you take."
+)
+AIM_OF_THREE = "The first player with all three men on a line wins."
+MOVES_OF_THREE = "Put your men on points, then step along the lines: click from and to."
 ENDS = ("", ", first has won", ", second has won", ", drawn")
 SITUATION = re.compile(
     r"(first|second) to move, (\d+) and (\d+) in hand, (\d+) plies quiet, (\d+) played(|, first has"
@@ -209,9 +216,13 @@ def morris(
     second_hand = points + 1
     return Game(
         "morris",
+        title="Nine Men's Morris" if men == 9 else f"Morris with {men} men each",
+        aim=f"{AIM_OF_THREE} {MOVES_OF_THREE}" if men == 3 else f"{AIM} {MOVES}",
         **_rules(men, tables, flying, flying_captures, may_pass, limits),
         **situation(2, 9),
-        **_texts(men, places, steps, has_lost, limits, history),
+        **_texts(men, places, has_lost, limits, history),
+        drawing=_drawing(places, steps),
+        names={actions - 1: "pass"},
         actions=actions,
         players=2,
         max_legal=_max_legal(men, points, len(steps), flying),
@@ -325,7 +336,7 @@ def _rules(men, tables, flying, flying_captures, may_pass, limits) -> dict:
     return named(start, legal, play, irreversible, board, key, heuristic)
 
 
-def _texts(men, places, steps, has_lost, limits, history) -> dict:
+def _texts(men, places, has_lost, limits, history) -> dict:
     """Return what reads, writes, draws and checks states, by name."""
     repetition, quiet_plies, max_plies = limits
     points = len(places)
@@ -333,7 +344,6 @@ def _texts(men, places, steps, has_lost, limits, history) -> dict:
     pass_action = removals * points * removals
     width = max(x for x, _ in places) + 1
     reading = sorted(range(points), key=lambda p: places[p][::-1])  # the points row by row
-    names = ["abcdefg"[x] + str(width - y) for x, y in places]
 
     def marks_of(s):
         return [".xo?"[(s[0] >> p & 1) + 2 * (s[1] >> p & 1)] for p in range(points)]
@@ -427,40 +437,20 @@ def _texts(men, places, steps, has_lost, limits, history) -> dict:
         end = 2 - player if lost else RUNNING
         return position(sides, player, hands, quiet, plies, end)
 
-    def touch(s, action):
-        if action == pass_action:
-            return []
-        move, removed = divmod(action, removals)
-        origin, to = divmod(move, points)
-        return [p for p in (origin - 1, to, removed - 1) if p >= 0]
+    def touch(codes, action, places):
+        move = action // removals
+        count = 0
+        if move // points > 0:  # a man on the board moves; otherwise one is placed
+            places[count] = move // points - 1
+            count += 1
+        places[count] = move % points
+        count += 1
+        if action % removals > 0:
+            places[count] = ~(action % removals - 1)
+            count += 1
+        return 0 if action == pass_action else count
 
-    def action_name(s, action):
-        if action == pass_action:
-            return "pass"
-        removed = action % removals
-        name = "-".join(names[p] for p in touch(s, action - removed))
-        return f"{name}x{names[removed - 1]}" if removed else name
-
-    def svg(s, values, last):
-        marks, parts, top = marks_of(s), [], PAD + 22
-        centres = [(PAD + CELL * (x + 0.5), top + CELL * (y + 0.5)) for x, y in places]
-        for (ax, ay), (bx, by) in ((centres[a], centres[b]) for a, b in steps):
-            ends = dict(x1=ax, y1=ay, x2=bx, y2=by)
-            parts.append(draw.element("line", **ends, stroke=LINE, stroke_width=2))
-        for point, (x, y) in enumerate(centres):
-            mark, value = marks[point], values.get(point)
-            fill = {"x": INK, "o": PAPER}.get(mark, draw.value_colour(value, LINE))
-            radius, edge = 4 if mark == "." and value is None else 20, INK if mark == "o" else LINE
-            drawn = draw.circle(x, y, radius, fill, edge, stroke_width=2)
-            drawn += draw.circle(x, y, 22, PAPER, "none", fill_opacity=0)  # takes clicks
-            parts.append(draw.place(point, drawn, draw.label(x, y + 5, value, 12, fill)))
-            if last is not None and touch(s, last - last % removals)[-1:] == [point]:
-                parts.append(draw.circle(x, y, 20, "none", MARKED, stroke_width=5))
-            parts.append(draw.text_at(x + 25, y + 24, names[point], 10, SOFT))
-        title, side = f"in hand: {s[2] >> 1 & 15} black, {s[2] >> 5 & 15} white", CELL * width
-        return draw.document(parts, 2 * PAD + side, top + side + PAD, values, title)
-
-    return named(render, parse, fault, touch, action_name, svg, from_codes)
+    return named(render, parse, fault, touch, from_codes)
 
 
 def _max_legal(men, points, num_steps, flying) -> int:
@@ -476,6 +466,45 @@ def _max_legal(men, points, num_steps, flying) -> int:
 
 
 # Boards
+
+
+def _drawing(places, steps) -> Drawing:
+    """Return the drawing of points and the lines between them; the men in the hands stand above."""
+    width = max(x for x, _ in places) + 1
+    top = PAD + 22
+    middles = [(PAD + CELL * (x + 0.5), top + CELL * (y + 0.5)) for x, y in places]
+    lines = []
+    for a, b in steps:
+        (x1, y1), (x2, y2) = middles[a], middles[b]
+        ends = {"x1": x1, "y1": y1, "x2": x2, "y2": y2}
+        lines.append(draw.element("line", **ends, stroke=LINE, stroke_width=2))
+    points = []
+    names = []
+    for point, ((x, y), middle) in enumerate(zip(places, middles)):
+        name = "abcdefg"[x] + str(width - y)
+        # what takes the clicks is not seen until it shows a value
+        shape = draw.disc(20, "none", "none", pointer_events="all")
+        points.append(Place(middle, shape, point, name, value_at=(0, 5, 12)))
+        lines.append(draw.circle(*middle, 4, LINE))
+        names.append(draw.text_at(middle[0] + 25, middle[1] + 24, name, 10, SOFT))
+    hands = []
+    for player, (colour, x) in enumerate((("black", PAD), ("white", PAD + 150))):
+        words = draw.text_at(0, 0, f"in hand: {{}} {colour}", 13, anchor="start")
+        hands.append(Place((x, PAD + 12), None, len(places) + player, looks={ANY: Look(words)}))
+    return Drawing(
+        places=points,
+        looks={
+            1: Look(draw.circle(0, 0, 20, INK, LINE, stroke_width=2)),
+            2: Look(draw.circle(0, 0, 20, PAPER, INK, stroke_width=2)),
+        },
+        others=hands,
+        behind=lines,
+        above=names,
+        width=2 * PAD + max(CELL * width, 300),
+        height=top + CELL * width + PAD,
+        sides=("black", "white"),
+        typed_sides=("x", "o"),
+    )
 
 
 def _board_of_three(num_lines):

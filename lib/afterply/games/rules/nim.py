@@ -26,13 +26,14 @@ A.6.6 and A.6.7.
 import numpy as np
 
 from ...checks import whole
-from .. import boards as draw
-from ..boards import CELL, PAD, SOFT
+from .. import drawing as draw
 from ..calls import copy_into
+from ..drawing import ANY, CELL, PAD, SOFT, Drawing, Look, Place
 from ..game import Game
 from . import irreversible, named, sum_of
 
 STONE = "#d9d9d9"
+MOVES = "A move takes stones from one heap: a click takes a circle and all to its right."
 
 
 # as in [konen2021] App. A.6.6 and A.6.7, one n-tuple of all heaps: seconds
@@ -53,7 +54,8 @@ SETTINGS3P = {
 def nim(heaps: int = 3, stones: int = 5, take: int | None = None, misere: bool = False) -> Game:
     """Make two-player Nim; a move takes at most `take` stones (default: a whole heap)."""
     rewards = (1.0, -1.0) if misere else (-1.0, 1.0)
-    return _game("nim", heaps, stones, take, rewards)
+    aim = f"Whoever takes the last stone {'loses' if misere else 'wins'}. {MOVES}"
+    return _game("nim", aim, heaps, stones, take, rewards)
 
 
 def nim3p(
@@ -61,10 +63,40 @@ def nim3p(
 ) -> Game:
     """Make three-player Nim; with the `extra_rule`, the player before the last taker gets 0.2."""
     second = 0.2 if extra_rule else 0.0
-    return _game("nim3p", heaps, stones, take, (1.0, second, 0.0))
+    aim = f"Whoever takes the last stone gets nothing, and the next player wins. {MOVES}"
+    return _game("nim3p", aim, heaps, stones, take, (1.0, second, 0.0))
 
 
-def _game(name, heaps, stones, take, rewards):
+def _drawing(heaps, stones) -> Drawing:
+    """Return the drawing: a row of circles for each heap, of which a click takes one and the rest.
+
+    Where stones have been taken, empty circles remain.
+    """
+    left = PAD + 22
+    places = []
+    sizes = []
+    size = {ANY: Look(draw.text_at(0, 5, "{}", 14, SOFT))}
+    for heap in range(heaps):
+        y = PAD + 22 + CELL * (heap + 0.5)
+        sizes.append(Place((PAD + 8, y), None, heap, looks=size))
+        for k in range(stones):
+            x = left + CELL * (k + 0.5)
+            is_there = {number: Look(fill=STONE) for number in range(k + 1, stones + 1)}
+            shape = draw.disc(24)
+            places.append(Place((x, y), shape, heap, looks=is_there, value_at=(0, 5, 12)))
+    rule = draw.text_at(
+        PAD, PAD + 12, "a circle: taking it and all to its right", 13, anchor="start"
+    )
+    return Drawing(
+        places=places,
+        others=sizes,
+        behind=[rule],
+        width=max(left + CELL * stones + PAD, 336),
+        height=PAD + 22 + CELL * heaps + PAD,
+    )
+
+
+def _game(name, aim, heaps, stones, take, rewards):
     """Make either game; the first of the `rewards` is of the player after the last taker."""
     whole("heaps", heaps, 1)
     whole("stones", stones, 1)
@@ -127,33 +159,20 @@ def _game(name, heaps, stones, take, rewards):
             )
         return np.array(numbers, np.int32)
 
-    def svg(s, values, last):
-        # places are the numbers of stones and then the actions: a circle and all to its right
-        parts, left, top = [], PAD + 22, PAD + 22 * bool(values)
-        taken = {} if last is None else {last // take: last % take + 1}
-        for h in range(heaps):
-            y = top + CELL * (h + 0.5)
-            parts.append(draw.place(h, draw.text_at(PAD + 8, y + 5, s[h], 14, SOFT)))
-            for number in range(s[h], -taken.get(h, 0), -1):
-                x, action = left + CELL * (s[h] - number + 0.5), h * take + number - 1
-                if number < 1:
-                    parts.append(draw.circle(x, y, 22, "none", stroke_dasharray="3 3"))
-                    continue
-                value = values.get(heaps + action) if number <= take else None
-                fill = draw.value_colour(value, STONE)
-                drawn = draw.circle(x, y, 24, fill) + draw.label(x, y + 5, value, 12, fill)
-                parts.append(draw.place(heaps + action, drawn) if number <= take else drawn)
-        title = "a circle: taking it and all to its right" if values else ""
-        width, height = left + CELL * stones + PAD, top + CELL * heaps + PAD
-        return draw.document(parts, width, height, values, title)
+    def touch(heap_sizes, action, places):
+        heap = action // take
+        places[0] = heap * stones + heap_sizes[heap] - action % take - 1
+        return 1
 
     lowest = -1.0 if players == 2 else 0.0  # reward
     return Game(
         name,
+        title="Nim" if players == 2 else "Nim for three",
+        aim=aim,
         **named(start, legal, play, player, over, score, board, irreversible),
-        **named(render, parse, svg, fault),
-        action_name=lambda s, action: f"{action % take + 1} from heap {action // take + 1}",
-        touch=lambda s, action: [heaps + action],
+        **named(render, parse, fault, touch),
+        drawing=_drawing(heaps, stones),
+        names={a: f"{a % take + 1} from heap {a // take + 1}" for a in range(heaps * take)},
         players=players,
         actions=heaps * take,
         size=heaps + 1,

@@ -40,13 +40,13 @@ Source: [konen2021] Table 1, App. A.6.5. Deviations: D39.
 import numpy as np
 
 from ...kernel.compile import kernel
+from .. import drawing as draw
 from .. import rules
-from ..boards import grid_svg
+from ..drawing import INK, PAPER, Look, stone
 from ..game import Game
-from . import LETTERS, bitboard, count, irreversible, lines_of, named, put_bitboard
+from . import LETTERS, MARKS, bitboard, count, irreversible, lines_of, named, put_bitboard
 
 SIDE, SIDES = 8, (4, 6, 8)
-COLOURS = {"x": "#1a1a1a", "o": "#ffffff"}  # of the discs in pictures: black begins
 NONE, ONE = np.uint64(0), np.uint64(1)
 
 
@@ -241,20 +241,13 @@ def othello(*, side: int = SIDE) -> Game:
             raise ValueError(f"the position says {turn!r}, but by its stones it is {right_turn!r}")
         return s
 
-    def action_name(s, action):
-        return LETTERS[action % side] + str(action // side + 1)
-
-    def svg(s, values, last):
-        marks, labels = marks_of(s, ""), (LETTERS[:side], range(1, side + 1))
-        return grid_svg(marks, side, values, last, labels=labels, stones=COLOURS)
-
     def fault(s):
         black = np.uint64(bitboard(s, 0))
         white = np.uint64(bitboard(s, 2))
         if black & white or (black | white) & ~everything:
             return "a cell holds two stones, or there is one off the board"
         if always & ~(black | white):
-            names = ", ".join(action_name(None, c) for c in range(cells) if int(always) >> c & 1)
+            names = ", ".join(drawing.places[c].name for c in range(cells) if int(always) >> c & 1)
             return f"the cells {names} always hold stones"
         by_its_stones = s.copy()
         set_position(by_its_stones, black, white, int(s[4] & 1), sizes)
@@ -262,6 +255,14 @@ def othello(*, side: int = SIDE) -> Game:
             return "its last three numbers do not follow from its stones"
         return None
 
+    drawing = draw.grid(
+        side,
+        side,
+        looks={0: Look(stone(INK)), 1: Look(stone(PAPER))},
+        labels=(LETTERS[:side], range(1, side + 1)),
+        sides=("black", "white"),
+        typed_sides=tuple(MARKS[:2]),
+    )
     symmetries = []
     for board_image in (grid, grid.T):
         symmetries += [np.rot90(board_image, k).ravel().tolist() for k in range(4)]
@@ -270,8 +271,14 @@ def othello(*, side: int = SIDE) -> Game:
         settings = SETTINGS | {"tuples": "othello-50x6"}
     return Game(
         "othello",
+        title="Othello",
+        aim=(
+            "The player with more stones at the end wins. A move puts a stone so that it "
+            "encloses a row of the other colour, which changes to yours."
+        ),
         **named(start, legal, play, player, over, score, board, key, irreversible),
-        **named(render, parse, action_name, svg, fault, from_codes),
+        **named(render, parse, fault, from_codes),
+        drawing=drawing,
         players=2,
         actions=cells,
         # A move needs an opponent's stone beside it with an own stone behind, in some line. An

@@ -28,8 +28,8 @@ import numpy as np
 
 from ...checks import whole
 from ...kernel.random import random_int
-from .. import boards as draw
-from ..boards import CELL, COLOURS, PAD, PAPER, SOFT
+from .. import drawing as draw
+from ..drawing import ANY, CELL, COLOURS, PAD, PAPER, SOFT, Drawing, Look, Place
 from ..game import Game
 from . import named, pay_best
 
@@ -44,12 +44,71 @@ NAMES = tuple(COLOURS)
 SETTINGS = {"alpha": 0.5, "epsilon": 0.1, "tc": "exp", "episodes": 200_000}
 
 
+def _drawing(first, cell_of) -> Drawing:
+    """Return the drawing of the ring, with yards and homes inside it.
+
+    `first` are the cells where the players begin; ``cell_of(player, gone)`` names the cell of a
+    token that has gone so many cells.
+    """
+
+    def corner(player, gone):
+        """Return the upper left corner of a cell; inside the ring is a row for each player."""
+        inside = {YARD: (1 + player, 1), HOME: (1 + player, 4)}
+        row, column = inside.get(gone, PLACES[(first[player] + gone - 1) % RING])
+        return PAD + CELL * column, PAD + 22 + CELL * row
+
+    behind = []
+    for cell in range(1, HOME):
+        x, y = corner(0, cell)
+        behind.append(draw.rect(x, y, CELL, CELL, PAPER))
+        behind.append(draw.text_at(x + CELL - 13, y + 32, cell, 10, SOFT))
+    tokens = []
+    for player, colour in zip(range(len(first)), COLOURS.values()):
+        for gone in (HOME, 1, YARD):
+            x, y = corner(player, gone)
+            edge = {"stroke": colour, "stroke_width": 3, "rx": 6}
+            behind.append(draw.rect(x + 3, y + 3, CELL - 6, CELL - 6, "none", **edge))
+        x, y = corner(player, YARD)
+        behind.append(draw.text_at(x + 2 * CELL, y + 32, "\u25c2 yard  home \u25b8", 11))
+        for token in (0, 1):
+            middles = {}
+            names = {}
+            for gone in range(HOME + 1):
+                x, y = corner(player, gone)
+                middles[gone] = (x + 17, y + 16 + 24 * token)
+                names[gone] = f"from {cell_of(player, gone)}"
+            stone = {ANY: Look(draw.stone(colour, 9))}
+            place = 2 * player + token
+            shape = draw.disc(12, stroke="none")
+            tokens.append(Place(middles, shape, place, names, stone, value_at=(25, 4, 9)))
+    names_of_players = {p: Look(_words(f"{name} to move")) for p, name in enumerate(NAMES)}
+    number = {ANY: Look(_words("thrown: {},")), 0: draw.NOTHING}
+    thrown = len(tokens)
+    return Drawing(
+        places=tokens,
+        others=[
+            Place((PAD, PAD + 12), None, thrown, looks=number),
+            Place((PAD + 86, PAD + 12), None, thrown + 1, looks=names_of_players),
+        ],
+        behind=behind,
+        width=2 * PAD + 6 * CELL,
+        height=2 * PAD + 22 + 6 * CELL,
+        sides=NAMES[: len(first)],
+    )
+
+
+def _words(text) -> str:
+    """Return a text that begins at a place."""
+    return draw.text_at(0, 0, text, 13, anchor="start")
+
+
 def race(players: int = 2) -> Game:
     """Make the race for two to four players."""
     whole("players", players, 2, len(NAMES))
     tokens = 2 * players
     turn = tokens  # places in the state
     thrown = tokens + 1
+    size = tokens + 2
     first = np.array([RING * p // players for p in range(players)])  # cells where players begin
 
     # The rules
@@ -145,33 +204,15 @@ def race(players: int = 2) -> Game:
             lines.append(f"{NAMES[p]:7}{cell_of(p, front)} {cell_of(p, rear)}")
         return "\n".join([*lines, throw_in_words(s)])
 
-    def action_name(s, action):
-        return f"from {cell_of(s[turn], s[2 * s[turn] + action])}"
+    def shown(s, numbers):
+        for i in range(tokens):
+            numbers[i] = s[i]
+        numbers[tokens] = s[thrown]
+        numbers[tokens + 1] = s[turn]
 
-    def svg(s, values, last):
-        def corner(p, gone):
-            # of a cell of the ring; inside it is a row for each player, from the yard to home
-            inside = {0: (1 + p, 1), HOME: (1 + p, 4)}
-            row, column = inside.get(int(gone), PLACES[(first[p] + gone - 1) % RING])
-            return PAD + CELL * column, PAD + 22 + CELL * row
-
-        parts, note = [], "" if last is None else f"; the {('front', 'rear')[last]} token moved"
-        for cell in range(1, HOME):
-            x, y = corner(0, cell)
-            parts.append(draw.rect(x, y, CELL, CELL, PAPER))
-            parts.append(draw.text_at(x + CELL - 13, y + 32, cell, 10, SOFT))
-        for p, colour in zip(range(players), COLOURS.values()):
-            for x, y in (corner(p, gone) for gone in (HOME, 1, 0)):
-                edge = {"stroke": colour, "stroke_width": 3, "rx": 6}
-                parts.append(draw.rect(x + 3, y + 3, CELL - 6, CELL - 6, "none", **edge))
-            parts.append(draw.text_at(x + 2 * CELL, y + 32, "\u25c2 yard  home \u25b8", 11))
-            for place in (2 * p, 2 * p + 1):
-                x, y = corner(p, s[place])
-                y += 17 + 22 * (place % 2)
-                value = draw.label(x + 42, y + 4, values.get(place), 9, PAPER)
-                parts.append(draw.place(place, draw.stone(x + 16, y, 10, colour), value))
-        size = 2 * PAD + 6 * CELL, 2 * PAD + 22 + 6 * CELL
-        return draw.document(parts, *size, values, throw_in_words(s) + note)
+    def touch(numbers, action, places):
+        places[0] = 2 * numbers[tokens + 1] + action
+        return 1
 
     pairs_of_tokens = []
     for token in range(tokens):
@@ -179,12 +220,19 @@ def race(players: int = 2) -> Game:
     lowest = -1.0 if players == 2 else 0.0  # reward
     return Game(
         "race",
+        title="A race with a die",
+        aim=(
+            "The first player with both tokens at home wins. A move takes one token as many "
+            "cells on as the die shows; tokens of others on that cell go back to their yards, "
+            "and a six gives another turn."
+        ),
         **named(start, legal, play, player, over, score, board, outcomes, outcome, chance),
-        **named(render, action_name, svg, fault),
-        touch=lambda s, action: [2 * s[turn] + action],
+        **named(render, fault, shown, touch),
+        drawing=_drawing(first, cell_of),
+        num_shown=size,
         players=players,
         actions=2,
-        size=tokens + 2,
+        size=size,
         num_codes=[HOME + 1] * tokens + [SIDES + 1],
         from_codes=lambda codes, player: np.array([*codes[:-1], player, codes[-1]], np.int32),
         score_range=(lowest, 1.0),

@@ -31,8 +31,8 @@ import numpy as np
 from ...checks import whole
 from ...kernel.compile import kernel
 from .. import rules
-from ..boards import grid_svg
 from ..calls import copy_into
+from ..drawing import grid, mark
 from ..game import Game
 from . import LETTERS, MARKS, fault_in_turns, has_line, irreversible, lines_of, named, situation
 
@@ -202,23 +202,27 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2) 
     def render(s):
         return "\n".join(lines_of([marks[code] for code in s[:cells]], columns))
 
-    def action_name(s, action):
-        return LETTERS[action % columns] + str(rows - action // columns)
-
     def from_codes(board_codes, player):
         return parse(" ".join(marks[code] for code in board_codes))
-
-    def svg(s, values, last):
-        drawn = [marks[code].replace(".", "") for code in s[:cells]]
-        labels = LETTERS[:columns], range(rows, 0, -1)
-        return grid_svg(drawn, columns, values, last, labels=labels)
 
     turned = rules.symmetries(rows, columns)
     return Game(
         "tictactoe",
+        title="Tic-Tac-Toe",
+        aim=(
+            f"The first player with {k} in a row, across, down or diagonally, wins. A move is a "
+            "click on an empty cell."
+        ),
         **situation(status, 0) | named(player),
         **named(start, legal, play, board, irreversible),
-        **named(parse, render, action_name, svg, fault, from_codes),
+        **named(parse, render, fault, from_codes),
+        drawing=grid(
+            rows,
+            columns,
+            looks={code: mark(marks[code]) for code in range(players + 1) if marks[code] != "."},
+            labels=(LETTERS[:columns], range(rows, 0, -1)),
+            sides=tuple(MARKS[:players]),
+        ),
         key=key if cells <= MAX_CODED[players] else None,
         finish=finish if small and players == 2 else None,
         players=players,

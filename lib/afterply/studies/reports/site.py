@@ -159,6 +159,14 @@ def _links(played, up=""):
         yield f"**{heading}**: {' · '.join(_link_to(agent, up) for agent in agents)}"
 
 
+def words_of(agent) -> str:
+    """Return the words of a link to a page of agents, which differ for all pages."""
+    if len(agent["agents"]) == 1:
+        return agent["title"]
+    told = " and ".join(agent["agents"]) or "watch it learn"
+    return f"{agent['title']}: {told}"
+
+
 def _link_to(agent, up=""):
     return f"[{agent['title']}]({up}play/{agent['page']}.html)"
 
