@@ -90,6 +90,7 @@ def test_the_site_is_whole_and_has_every_public_name_once(tmp_path, monkeypatch)
         shutil.copy(ROOT / BUILT / name, tmp_path / "paper")
     folder = tmp_path / "site"
     played = {"page": "two-hex", "title": "Hex", "game": "hex", "asks": "What?", "words": "Two."}
+    played["agents"] = {"one": "hex.npz", "other": "hex-early.npz"}
     read = {folder / path: None for path in site.build(folder, source=False, played=[played])}
     read = {path: Page(path.read_text("utf-8")) for path in read}
     assert set(read) == set(folder.rglob("*.html")) and len(read) > 35
@@ -101,9 +102,9 @@ def test_the_site_is_whole_and_has_every_public_name_once(tmp_path, monkeypatch)
     parts = json.loads(re.match("const PARTS = (.*);\n", script)[1])
     both = script + (folder / "site.css").read_text("utf-8")
     assert not re.search(r"url\(|@import|fetch\(", both)
-    known = collections.Counter(address for _, _, address, _ in parts)
+    known = collections.Counter(address for _, _, address, *_ in parts)
     for module, name in PUBLIC:
         assert known[f"{module.replace('.', '/')}.html#{name}"] == 1, (module, name)
-    for _, _, address, _ in parts:
+    for _, _, address, *_ in parts:
         path, _, anchor = address.partition("#")
         assert not anchor or anchor in read[folder / path].ids, address

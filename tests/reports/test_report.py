@@ -294,12 +294,12 @@ def test_readings_say_which_exploratory_arm_gives_a_value(tmp_path):
     assert row.verdict == "not reproduced" and [a.outcome for a in row.answers] == outcomes
     for said in (
         "Other readings that give it: 1 of 3.",
-        "Comes out when a draw counts 0.5 (80.5%).",
-        "Is exceeded when a draw counts 3 (95.5%).",
-        "Not when a draw counts 1 (30.6%).",
-        "Too few runs yet: when as in their program (80.1%, 3 of 10 runs).",
-        "Of a single training, since nothing is random in it: when ties go first (80.5%).",
-        "Not tried yet: when a draw counts 2.",
+        "<td>a draw counts 0.5</td><td>80.5%</td><td>10</td><td>comes out</td>",
+        "<td>a draw counts 3</td><td>95.5%</td><td>10</td><td>is exceeded</td>",
+        "<td>a draw counts 1</td><td>30.6%</td><td>10</td><td>does not come out</td>",
+        "<td>as in their program</td><td>80.1%</td><td>3</td><td>too few runs yet</td>",
+        "<td>ties go first</td><td>80.5%</td><td>10</td><td>one training: nothing is random in it",
+        "<td>a draw counts 2</td><td>-</td><td>-</td><td>not tried yet</td>",
         "| 80.1% [79.9%, 80.3%] (3 runs) ✓&nbsp;reproduced |",  # as in the authors' program
         # runs, values, given, exceeded, not excluded, not given, open
         "| as in their program (nim) |  | 3 of 10 | 1 | 0 | 0 | 0 | 0 | 1 |",

@@ -177,6 +177,12 @@ def opened(browser, address):
     return shown, said
 
 
+def barriers(shown) -> list:
+    """What keeps people from using a page, as axe finds it."""
+    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+    return [rule["id"] for rule in axe.run(shown)["violations"]]
+
+
 def wins_by_the_same_places(shown, game):
     """The page and the library mark the same line or chain at the end of random games."""
     ask, rng = "(m) => { afterply.begin(0, m); return afterply.line(); }", random.Random(1)
@@ -204,6 +210,7 @@ def test_a_page_from_the_disk_is_played_by_clicks(browser, tmp_path, name):
             search.plant(state)
             asked = "async (s) => (await afterply.engine.search(s, 100)).visits"
             assert shown.evaluate(asked, state.tolist()) == search.run(100).visits.tolist()
+    assert barriers(shown) == []
     theirs, ours = drawings_of(shown, game, states)
     assert theirs == ours
     same_moves(shown, game, states)
@@ -236,8 +243,10 @@ def test_a_page_from_the_disk_is_played_by_clicks(browser, tmp_path, name):
 def test_two_agents_show_one_position_and_play_each_other(browser, tmp_path):
     files = [published_file("models") / name for name in ("hex-early.npz", "hex.npz")]
     nets, boards = [players.load(file).net for file in files], ("afterply", "afterply.partner")
-    file = make_page(nets[0], tmp_path / "two.html", other=nets[1])
+    links = {"All games": "index.html", "afterply": "../index.html", "Nim": "nim.html"}
+    file = make_page(nets[0], tmp_path / "two.html", other=nets[1], links=links)
     shown, said = opened(browser, file.as_uri())
+    assert barriers(shown) == [] and shown.locator("nav details a").text_content() == "Nim"
     game, state = nets[0].game, nets[0].game.start()
     for k, action in enumerate((14, 7)):  # a click on either board is a move on both
         for board, net in zip(boards, nets):
@@ -268,6 +277,7 @@ def test_a_cube_is_scrambled_by_as_many_twists_as_are_asked_for_and_solved(brows
     agent = players.zoo("cube2")
     game, file = agent.net.game, make_page(agent, tmp_path / "cube.html")
     shown, said = opened(browser, file.as_uri())
+    assert barriers(shown) == []
     one_twist = {game.board(game.parse(f"after {name}")).tobytes() for name in TWISTS}
     for _ in range(4):
         shown.locator("#twists").select_option("1")
@@ -342,6 +352,7 @@ def test_a_page_from_the_disk_learns_and_is_played(browser, tmp_path):
     def points():
         return shown.locator("polyline:not(.before)").first.get_attribute("points").split()
 
+    assert barriers(shown) == []
     shown.locator("#go").click()
     shown.locator("#learned", has_text="games a second").wait_for()
     few = len(points())

@@ -5,6 +5,7 @@ They never change a verdict. The reading "as the original software" has a column
 
 from collections import Counter
 from dataclasses import replace
+from html import escape
 from types import SimpleNamespace
 
 import pandas as pd
@@ -30,14 +31,15 @@ OUTCOMES = {
     INCONCLUSIVE: UNDECIDED,
     NOT_RUN: OPEN,
 }
+# What a table says of an outcome; the rows stand in this order.
 WORDS = {
-    GIVES: "Comes out when",
-    BEYOND: "Is exceeded when",
-    UNDECIDED: "Cannot be excluded when",
-    FAILS: "Not when",
-    FEW: "Too few runs yet: when",
-    ONE: "Of a single training, since nothing is random in it: when",
-    OPEN: "Not tried yet: when",
+    GIVES: "comes out",
+    BEYOND: "is exceeded",
+    UNDECIDED: "cannot be excluded",
+    FAILS: "does not come out",
+    FEW: "too few runs yet",
+    ONE: "one training: nothing is random in it",
+    OPEN: "not tried yet",
 }
 
 
@@ -47,21 +49,13 @@ def bare(ours):
 
 
 def answers(claim, results):
-    """Return what each reading says of a claim, its outcome, `short`; results: of `by_columns`."""
+    """Return what each reading says of a claim, and its outcome; results: of `by_columns`."""
     answers_of_claim = []
     for reading in claim.readings:
         place = {name: reading[name] for name in ("study", "arm", "select")}
         compared = row_of(replace(claim, needs=None, **place), results)
-        details = []
-        if bare(compared["ours"]):
-            details.append(bare(compared["ours"]))
-        if 0 < compared["runs"] < MIN_RUNS:
-            details.append(f"{compared['runs']} of {MIN_RUNS} runs")
-        short = reading["says"]
-        if details:
-            short += f" ({', '.join(details)})"
         outcome = _outcome(compared, reading["one_training"])
-        answers_of_claim.append(SimpleNamespace(**compared | reading, outcome=outcome, short=short))
+        answers_of_claim.append(SimpleNamespace(**compared | reading, outcome=outcome))
     return answers_of_claim
 
 
@@ -75,20 +69,26 @@ def _outcome(compared, one_training):
     return ONE if one_training else outcome
 
 
-def sentences(answers_of_claim):
-    """Say how many readings give a value, "" if none was tried; then of each whether it does."""
-    shorts = {outcome: [] for outcome in WORDS}
-    for answer in answers_of_claim:
-        shorts[answer.outcome].append(answer.short)
-    num_tried = sum(len(shorts[outcome]) for outcome in TRIED)
-    first = ""
-    if num_tried:
-        first = f"Other readings that give it: {len(shorts[GIVES])} of {num_tried}."
-    texts = [first]
-    for outcome, such in shorts.items():
-        if such:
-            texts.append(f"{WORDS[outcome]} {'; when '.join(such)}.")
-    return texts
+def in_a_sentence(answers_of_claim):
+    """Return how many of the readings that were tried give a value, "" if none was tried."""
+    tried = [answer.outcome for answer in answers_of_claim if answer.outcome in TRIED]
+    if not tried:
+        return ""
+    return f"Other readings that give it: {tried.count(GIVES)} of {len(tried)}."
+
+
+def table(answers_of_claim):
+    """Return what each reading says of a value as a table of HTML in one line, "" without any."""
+    if not answers_of_claim:
+        return ""
+    order = list(WORDS)
+    rows = ["<tr><th>When</th><th>Ours</th><th>Runs</th><th>The printed value</th></tr>"]
+    for answer in sorted(answers_of_claim, key=lambda answer: order.index(answer.outcome)):
+        ours = bare(answer.ours) or "-"
+        cells = [answer.says, ours, answer.runs or "-", WORDS[answer.outcome]]
+        row = "".join(f"<td>{escape(str(cell))}</td>" for cell in cells)
+        rows.append(f"<tr>{row}</tr>")
+    return f"<table>{''.join(rows)}</table>"
 
 
 def software(answers_of_claim):

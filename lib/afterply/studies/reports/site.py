@@ -29,6 +29,7 @@ from ..papers.statements import series
 from ..sources import anchor
 from .pages import FOLDER, html_bodies, html_of, title_of, write_page
 
+CHANGES, LAST = ("CHANGELOG", "changes"), 2  # pages that the search names last
 HOME = "Where to read on"  # of the README; the first page begins with it
 # where a part of a page begins: at a heading, or at a name of the reference
 PART = re.compile(r'<(h[123]|section|div)\b[^>]*\bid="(?!cell-id)([^"]+)"[^>]*>')
@@ -68,7 +69,7 @@ def build(folder: Path, source: bool = True, played=()) -> list[str]:
         body = re.sub(r"<(h[123])>(.*?)</", _with_id, page.body)
         if page.kind != "reference":  # pdoc's links are right
             body = _linked(body, Path(page.path), Path(page.origin), addresses, root, folder)
-        search_index += _parts(page.title, page.path, body)
+        search_index += _parts(page, body)
         up = "../" * page.path.count("/")
         write_page(
             folder / page.path, page.kind, body, groups=paths_of_group, up=up, here=page.path
@@ -207,17 +208,28 @@ def _report(directory, played):
     """Yield the pages of the report and of the executed notebooks."""
     for path, kind, body in html_bodies(directory):
         if kind == "notebook":
-            yield _notebook_page(path, body)
+            yield _notebook_page(path, body, played)
         else:
             yield _report_page(path, body, played)
 
 
-def _notebook_page(path, body):
+def _notebook_page(path, body, played):
+    for agent in played:
+        if agent["page"] == agent["game"]:
+            body = _with_link_at_board(body, agent)
     title = f"{path.stem[:2]} {title_of(body).partition(':')[0]}"  # as in "10 Tic-Tac-Toe"
     link_to_page = r"<code>(reports/paper/[\w-]+)\.html</code>"
     body = re.sub(link_to_page, r'<a href="../\1.md">\1</a>', body)
     place = f"paper/{path.stem}.html"
     return _Page("Notebooks", title, place, f"notebooks/{path.name}", "notebook", body)
+
+
+def _with_link_at_board(body, agent):
+    """Return a page with a link before its first board of a game; boards have it as their title."""
+    board = rf"<svg [^>]*><title>{agent['game']}(?:: a game)?</title>"
+    address = f"../play/{agent['page']}.html"
+    link = f'<p><a href="{address}">Play {agent["title"]} in this browser</a></p>'
+    return re.sub(board, lambda found: link + found[0], body, count=1)
 
 
 def _report_page(path, body, played):
@@ -281,8 +293,14 @@ def _linked(body, path, origin, addresses, root, folder):
     return re.sub(r'\b(href|src)="([^"]+)"', link, body)
 
 
-def _parts(title, path, body):
-    """Return what the search knows of each part of a page: title, name, address and text."""
+def _parts(page, body):
+    """Return what the search knows of each part of a page: title, name, address, text, and place.
+
+    Guides come first, and what was changed comes last.
+    """
+    title = page.title
+    path = page.path
+    rank = LAST if Path(page.origin).stem in CHANGES else page.group != "Guide"
     text_before, *pieces = PART.split(body)
     # The text before the first part, then tag, id and text of each part.
     pieces = ["", "", text_before, *pieces]
@@ -295,7 +313,7 @@ def _parts(title, path, body):
         text = _searched_words(text)
         if name or text:
             address = f"{path}#{place}" if place else path
-            parts.append([title, name, address, text])
+            parts.append([title, name, address, text, int(rank)])
     return parts
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The search of the site. PARTS holds [title of the page, name of the part, address, text] each.
+// The search of the site. PARTS holds [title of the page, name of the part, address, text, rank].
 const up = document.currentScript.dataset.up;
 const field = document.getElementById("site-search"), list = document.getElementById("site-found");
 
@@ -18,10 +18,17 @@ function rank([title, name, , text], words) {
   return sum;
 }
 
+// what was changed stands last; of the same points guides are first
+const CHANGES = 2;
+function before([points, [, , , , rank]], [otherPoints, [, , , , otherRank]]) {
+  return (rank === CHANGES) - (otherRank === CHANGES) || otherPoints - points || rank - otherRank;
+}
+
 function show() {
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = PARTS.map((part) => [rank(part.map((one) => one.toLowerCase()), words), part])
-    .filter(([points]) => points).sort((a, b) => b[0] - a[0]);
+  const lower = (part) => part.slice(0, 4).map((one) => one.toLowerCase());
+  const found = PARTS.map((part) => [rank(lower(part), words), part])
+    .filter(([points]) => points).sort(before);
   list.replaceChildren();
   for (const [, [title, name, address, text]] of found.slice(0, 15)) {
     const line = document.createElement("li"), link = document.createElement("a");
