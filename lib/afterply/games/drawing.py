@@ -37,6 +37,7 @@ COLOURS = {"yellow": "#f2c230", "red": "#c8252c", "blue": "#2b62c4", "green": "#
 # orange - white - purple: safe for colour-blind readers
 NEGATIVE, NEUTRAL, POSITIVE = (179, 88, 6), (247, 247, 247), (84, 39, 136)
 FONT = "'DejaVu Sans Mono', Consolas, monospace"
+CURRENT = "currentColor"  # an ink that can be read where it stands
 ANY = None  # the key of what stands for all numbers that a table does not name
 
 
@@ -139,6 +140,7 @@ def document(parts, width, height, *, has_scale=False, notes=(), title="") -> st
         **size,
         viewBox=f"0 0 {width:g} {height:g}",
         role="img",
+        color=INK,
         style="max-width:100%;height:auto",  # where a page is narrower than the drawing
     )
 
@@ -216,8 +218,12 @@ NOTHING = Look()
 
 
 def mark(text, size=30, fill="") -> Look:
-    """Return a letter or a number in the middle of a place, in the colour of its player."""
-    ink = MARK_COLOURS.get(text.lower(), INK)
+    """Return a letter or a number in the middle of a place, in the colour of its player.
+
+    ``{}`` stands for the shown number. Other texts than the players' marks can be read on any
+    colour: of `fill`, or of a value.
+    """
+    ink = MARK_COLOURS.get(text.lower(), CURRENT)
     if fill:
         ink = ink_on(fill)
     return Look(text_at(0, size / 3, text, size, ink, font_weight="bold"), fill)
@@ -344,7 +350,8 @@ class Drawing:
         if value is not None:
             fill = value_colour(value)
             x, y, size = place.value_at
-            ink = ink_on(fill) if x == 0 else INK  # beside the shape it stands on paper
+            attributes["color"] = ink_on(fill)
+            ink = CURRENT if x == 0 else INK  # beside the shape it stands on paper
             label = text_at(x, y, number(value), size, ink)
             # What never changes, such as an arrow, makes room.
             parts = label if place.shows is None else parts + label

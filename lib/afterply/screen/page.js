@@ -45,8 +45,8 @@ function inkOn(fill) {
 // what a table holds for a shown number; "" stands for all that it does not name
 const entry = (table, shown) => table[shown] ?? table[""];
 
-function label(value, fill, [x, y, size]) {
-  const ink = x === 0 ? inkOn(fill) : INK; // beside the shape it stands on paper
+function label(value, [x, y, size]) {
+  const ink = x === 0 ? "currentColor" : INK; // beside the shape it stands on paper
   return `<text x="${x}" y="${y}" font-family="${FONT}" font-size="${size}" ` +
     `text-anchor="middle" fill="${ink}">${number(value)}</text>`;
 }
@@ -61,7 +61,8 @@ function placed(place, { looks }, numbers, attributes = "", value = undefined, l
   if (value !== undefined) {
     fill = colour(value);
     // what never changes, such as an arrow, makes room
-    parts = (shows === null ? "" : parts) + label(value, fill, valueAt);
+    parts = (shows === null ? "" : parts) + label(value, valueAt);
+    attributes += ` color="${inkOn(fill)}"`;
   }
   const base = fill ? shape.replace(/ fill="[^"]*"/, ` fill="${fill}"`) : shape;
   return `<g${attributes} transform="translate(${middle.join(" ")})">` +
@@ -75,7 +76,7 @@ function compose(drawing, title, numbers, values, last) {
   if (last !== undefined) drawn.push(...drawn.splice(last, 1)); // a ring lies above the neighbours
   const around = others.map((place) => placed(place, drawing, numbers));
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
-    `viewBox="0 0 ${width} ${height}" role="img" style="max-width:100%;height:auto">` +
+    `viewBox="0 0 ${width} ${height}" role="img" color="${INK}" style="max-width:100%;height:auto">` +
     `<title>${title}</title><rect width="${width}" height="${height}" fill="${PAPER}"/>` +
     `${behind}${around.join("")}${drawn.join("")}${above}</svg>`;
 }

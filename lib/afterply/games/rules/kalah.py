@@ -37,7 +37,7 @@ import numpy as np
 from ...checks import whole
 from ...kernel.compile import kernel
 from .. import drawing as draw
-from ..drawing import ANY, CELL, PAD, SOFT, Drawing, Look, Place
+from ..drawing import ANY, CELL, PAD, SOFT, Drawing, Place
 from ..game import Game
 from . import LETTERS, irreversible, named, sum_of
 
@@ -101,7 +101,7 @@ def a_side_is_empty(s, h):
 def _drawing(h) -> Drawing:
     """Return the drawing of `h` houses of each player: the first player's below, stores outside."""
     top = PAD + 18
-    seeds = {ANY: Look(draw.text_at(0, 7, "{}", 20))}
+    seeds = {ANY: draw.mark("{}", 20)}
     places = []
     letters = []
     for house in range(2 * h):
@@ -114,7 +114,7 @@ def _drawing(h) -> Drawing:
         places.append(Place((x, y), shape, house, name, seeds, value_at=(0, 18, 11)))
         letters.append(draw.text_at(x, y + (41 if is_first else -30), name, 12, SOFT))
     stores = []
-    number_of_store = {ANY: Look(draw.text_at(0, 7, "{}", 22, font_weight="bold"))}
+    number_of_store = {ANY: draw.mark("{}", 22)}
     for store, column in ((2 * h, h + 1.5), (2 * h + 1, 0.5)):
         middle = (PAD + CELL * column, top + 7 + CELL)
         shape = draw.box(CELL - 8, 2 * CELL, rx=18)
