@@ -33,8 +33,12 @@ SIGNATURES = {
     "heuristic": (types.float64, STATE),
     "finish": (types.void, STATE, STATE, types.int64, WORDS),
 }
-# Rules that only a drawing needs; no kernel calls them but those of a page.
-SHOWING = {"shown": (types.void, STATE, STATE), "touch": (types.int64, STATE, types.int64, STATE)}
+# Rules that only people need who look at a game; no kernel calls them but those of a page.
+SHOWING = {
+    "shown": (types.void, STATE, STATE),
+    "touch": (types.int64, STATE, types.int64, STATE),
+    "start_at": (types.void, STATE, types.int64, WORDS),
+}
 
 
 class Rules(NamedTuple):
@@ -83,6 +87,7 @@ _heuristic = pointer_call(*SIGNATURES["heuristic"])
 _finish = pointer_call(*SIGNATURES["finish"])
 _shown = pointer_call(*SHOWING["shown"])
 _touch = pointer_call(*SHOWING["touch"])
+_start_at = pointer_call(*SHOWING["start_at"])
 
 
 @kernel
@@ -198,6 +203,12 @@ def call_shown(rules, shown, s, numbers):
 def call_touch(rules, touch, numbers, action, places):
     """Write the places of an action, by the rule at an address; return how many there are."""
     return _touch(touch, (numbers, action, places))
+
+
+@kernel
+def call_start_at(rules, start_at, s, level, rng):
+    """Write a start of a level, such as a number of twists, by the rule at an address."""
+    _start_at(start_at, (s, level, rng))
 
 
 @kernel

@@ -91,7 +91,7 @@ class Definition:
     ``render(state) -> text``, ``parse(text) -> state``, ``action_name(state, action) -> text``.
     These and the functions of the fields are plain Python.
 
-    Two rules serve the drawing; pages compile them, all others call them as they are::
+    Three rules serve people; pages compile them, all others call them as they are::
 
         shown(state, numbers)             write the numbers that the drawing shows: first the codes
                                           of the cells that the layout names; by default `board`
@@ -99,6 +99,7 @@ class Definition:
                                           to, or from and to, and return how many; ~place where an x
                                           stands before its name, as after a capture; by default
                                           action and place have the same number
+        start_at(state, level, rng)       write a start of a level of difficulty, 1 to `levels`
 
     Raises
     ------
@@ -132,6 +133,7 @@ class Definition:
     aim: str = ""  # two sentences for somebody who plays it: how it is won, and what a move is
     drawing: Drawing | None = None  # default: a plain grid with the numbers of the cells
     names: dict | None = None  # action -> name; others are called by their places
+    levels: int = 0  # of difficulty, between which people choose; the rule `start_at` knows them
     num_shown: int | None = None  # numbers that the rule `shown` writes; default: one a cell
     # [...] the cell at each place of the board as people draw it, -1 = none; default: a row of all
     layout: list | None = None

@@ -78,6 +78,12 @@ class Engine {
   // ------------------------------------------------------------------------------------- rules
   // each takes a state; those that give one do not change theirs
   start(seed) { this.dice[0] = BigInt(seed); this.call("start"); return this.state.slice(); }
+  startAt(seed, level) {
+    this.dice[0] = BigInt(seed);
+    this.call("startAt", level);
+    return this.state.slice();
+  }
+
   ask(entry, state, ...numbers) { this.state.set(state); return this.call(entry, ...numbers); }
   over(state) { return this.ask("over", state) !== 0; }
   player(state) { return this.ask("player", state); }

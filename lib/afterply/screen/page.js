@@ -111,25 +111,9 @@ class Game {
   // the same seed and moves are the same game, dice included
   begin(seed, moves = []) {
     Object.assign(this, { seed, moves: [], names: [], told: "" });
-    this.states = [this.twists ? this.scrambled(seed) : this.engine.start(seed)];
+    const { engine, twists } = this;
+    this.states = [twists ? engine.startAt(seed, twists) : engine.start(seed)];
     moves.forEach((action) => this.make(action));
-  }
-
-  // a cube after a chosen number of twists, no two in a row of the same face
-  scrambled(seed) {
-    let state = Int32Array.from(this.spec.solved), face = -1;
-    const random = (n) => { // the upper bits of a linear congruential generator
-      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-      return Math.floor((seed / 2 ** 32) * n);
-    };
-    for (let k = 0; k < this.twists; k++) {
-      let twist = random(k ? this.spec.actions - 3 : this.spec.actions);
-      if (k && twist >= 3 * face) twist += 3;
-      face = Math.floor(twist / 3);
-      state = this.engine.play(state, twist);
-    }
-    state[state.length - 1] = 0; // no last twist
-    return this.engine.over(state) ? this.scrambled(seed) : state;
   }
 
   anySeed() { return this.spec.random ? Math.floor(Math.random() * 2 ** 32) : 0; }

@@ -142,6 +142,9 @@ def _calls_of_drawing(game, arrays) -> dict:
         touch = Rule("touch", rules["touch"])
         arguments = (touch, arrays["numbers"], FREE, arrays["touched"])
         drawing["touch"] = (calls.call_touch, *arguments)
+    if "start_at" in rules:
+        start_at = Rule("start_at", rules["start_at"])
+        drawing["startAt"] = (calls.call_start_at, start_at, arrays["state"], FREE, arrays["dice"])
     return drawing
 
 
@@ -355,7 +358,6 @@ def specification(game, net, made, names=("the agent",), checksums=()) -> dict:
     touched = None
     if not game.functions["touch"]:  # then they do not depend on the position
         touched = [game.places(states[0], action) for action in range(game.actions)]
-    max_twists = (game.spec or {}).get("params", {}).get("max_twists", 0)  # of cubes
     starts = {game.start(seed).tobytes() for seed in range(NUM_STARTS)}
     search = None
     if made.search is not None:
@@ -365,7 +367,6 @@ def specification(game, net, made, names=("the agent",), checksums=()) -> dict:
             "seed": str(new_rng(0)[0]),
         }
     strength = SEARCHES[1] if net is None else 0
-    solved = game.parse("after").tolist() if max_twists else []
     return {
         "game": game.name,
         "players": game.players,
@@ -385,8 +386,7 @@ def specification(game, net, made, names=("the agent",), checksums=()) -> dict:
         },
         "names": names,
         "memory": _memory(made),
-        "twists": max_twists,
-        "solved": solved,
+        "twists": game.levels,
         "line": {"turn": _turn(game, states), "order": game.layout[game.layout >= 0].tolist()},
         "drawing": game.drawing.table(),
         "touched": touched,

@@ -268,6 +268,9 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
         twists = min_twists + random_int(rng, max_twists - min_twists + 1)
         twist_randomly(s, words, actions, twists, rng)
 
+    def start_at(s, twists, rng):
+        twist_randomly(s, words, actions, twists, rng)
+
     def legal(s, moves):
         # the inverse is of the same face, and both together are four quarter turns
         before = np.int64(s[last]) - 1
@@ -412,7 +415,8 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
             "quarter turn to the left."
         ),
         **named(start, legal, play, player, over, score, board, key),
-        **named(render, parse, fault, from_codes, shown, touch),
+        **named(render, parse, fault, from_codes, shown, touch, start_at),
+        levels=max_twists,
         names=dict(enumerate(names)),
         drawing=_drawing(size, names),
         num_shown=num_stickers + 1,
