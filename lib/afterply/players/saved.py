@@ -97,9 +97,22 @@ def in_plain_words(card: dict) -> str:
             against.append(f"{results[opponent]:.0f} of 100 games against {words}")
     if against:
         sentences.append(f"It wins {', and '.join(against)}; a draw is half a win.")
-    elif not isinstance(card["strength"], list):  # cubes that are solved, points of 2048
+    solved = _solved(card["strength"])
+    if solved:
+        sentences.append(f"It solves {', '.join(solved)}.")
+    elif not against and isinstance(card["strength"], dict):  # such as points of 2048
         sentences.append(f"What it reaches: {card['words'].partition('; ')[2]}.")
     return " ".join(sentences)
+
+
+def _solved(strength) -> list[str]:
+    """Return how many cubes are solved after how many twists, in words."""
+    words = []
+    for measure, found in strength.items() if isinstance(strength, dict) else ():
+        kind, _, twists = measure.partition(":twists-")
+        if kind == "solved_rate" and twists:
+            words.append((int(twists), f"{found['run']:.0f} of 100 cubes after {twists} twists"))
+    return [text for _, text in sorted(words)]
 
 
 def _results(strength) -> dict:
