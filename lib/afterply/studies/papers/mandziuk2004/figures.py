@@ -4,7 +4,11 @@ from ...reports.figures import panels
 from ...reports.summaries import PANEL
 from .giveaway_points import COMPARISON, compared_methods, draw_histories
 
-LABEL = "LL less the other, in percent of the points"
+# pair of methods, as `compared_methods` names it -> label of its panel
+LABELS = {
+    "LL - LB": "LL less LB, percent of the points",
+    "LL - 3L": "LL less 3L, percent of the points",
+}
 
 
 def histories(studies):
@@ -31,16 +35,23 @@ def histories(studies):
 def methods(studies):
     """Return figure, numbers and caption of LL less the other methods, over learners."""
     compared = compared_methods(studies["giveaway"].table())
-    by_learner = compared.loc[compared.unit == "learners", COMPARISON].set_axis(PANEL, axis=1)
+    by_learner = compared.loc[compared["unit"] == "learners", COMPARISON].set_axis(PANEL, axis=1)
+    # "LL - LB, strong opponents, training": a panel for each other method, with its own scale
+    pair_and_row = by_learner["row"].str.split(", ", n=1, expand=True)
     figure = None
     data = by_learner
     if len(by_learner):
+        tables = {}
+        for pair, label in LABELS.items():
+            is_pair = pair_and_row[0] == pair
+            tables[label] = by_learner[is_pair].assign(row=pair_and_row[1])
+        rows = list(pair_and_row[1].unique())
         title = "Learning on losses only, beside the other methods (by learner)"
-        figure, data = panels(list(by_learner.row), {LABEL: by_learner}, title, {LABEL: 0.0})
+        figure, data = panels(rows, tables, title, dict.fromkeys(tables, 0.0))
     caption = (
-        "LL less LB and LL less 3L, means over learners with 95% intervals; the number of learners "
-        "above. To the right of 0 LL is better. For the verdict the table of notebook 40 takes "
-        "repetitions as units."
+        "LL less LB, and LL less 3L: means over learners with 95% intervals; the number of learners"
+        " above. To the right of 0 LL is better; the two panels have scales of their own. For the"
+        " verdict the table of notebook 40 takes repetitions as units."
     )
     return figure, data, caption
 
