@@ -343,19 +343,41 @@ def _published(claim):
     return claim.value, claim.value - error, claim.value + error
 
 
-def ladders(rungs, label="rating (Elo points above the random player)", title=""):
-    """Draw ladders of opponents, one line a method; rungs: method, dial, run, value."""
+def ladders(
+    rungs, label="rating (Elo points above the random player)", title="", each="method"
+):
+    """Draw ladders of opponents as small multiples; rungs: method, dial, run, value.
+
+    each: the column whose words have a panel each. By default a panel shows one method, and the
+    others in grey; else, such as for a column "game", all methods there are.
+    """
     methods = list(dict.fromkeys(rungs["method"]))
+    table = rungs.assign(line=rungs["method"])
+    if each != "method":
+        table["line"] = rungs[each] + ", " + rungs["method"]
+    panels = {}
+    names = {}
+    styles = {}
+    for panel, line, method in zip(table[each], table["line"], table["method"]):
+        lines = panels.setdefault(panel, [])
+        if line not in lines:
+            lines.append(line)
+            names[line] = method
+            styles[line] = arm_style(method, methods)
     figure, data = learning_curves(
-        rungs,
-        methods,
-        by="method",
+        table,
+        list(names),
+        by="line",
         x="dial",
         title=title,
         score_axis=False,
         label=label,
         possible=None,
-        xlabel="dial (0 = knows nothing, 1 = as it was trained)",
+        xlabel="dial: 0 knows nothing, 1 as trained",
+        panels=panels,
+        behind=each == "method",
+        names=names,
+        styles=styles,
     )
     return figure, data.drop(columns="kind")
 

@@ -16,6 +16,7 @@ WAYS = {  # `player` of a result, or "alone" -> how a player finds its move
 }
 DIRECT = ", direct games"  # what the names of arms with direct games end with
 WON = "direct games won, percent"  # label of a panel
+BEATEN = ", beaten"  # what the names of lines end with that join nothing
 RATING = "rating (Elo points above random play)"
 
 
@@ -169,7 +170,7 @@ def thinking(points):
         beaten = mean.index[mean["value"] < mean["value"].cummax()]
         is_beaten |= (rows["who"].isin(beaten) & rows.index.isin(of_kind.index)).to_numpy()
     line = rows["game"] + ", " + rows["way"]
-    rows = rows.assign(line=line.where(~is_beaten, line + ", beaten"))
+    rows = rows.assign(line=line.where(~is_beaten, line + BEATEN))
     return _by_game(
         rows, "move", "What a move may cost: rating and thinking", "CPU milliseconds of a move"
     )
@@ -194,11 +195,12 @@ def _by_game(rows, x, title, xlabel):
     styles = {}
     kinds = [way for way in WAYS.values() if way in set(rows["way"])]
     for way in kinds:  # the order of the legend
-        for game, line in rows[rows["way"] == way][["game", "line"]].drop_duplicates().to_numpy():
+        lines = rows[rows["way"] == way][["game", "line"]].drop_duplicates()
+        for game, line in sorted(lines.to_numpy().tolist(), key=_is_beaten):
             panels_of_games.setdefault(game, []).append(line)
             names[line] = way
             styles[line] = arm_style(way, kinds)
-            if line.endswith(", beaten"):
+            if _is_beaten((game, line)):
                 styles[line] = styles[line] | {"linestyle": ""}
     figure, data = learning_curves(
         rows,
@@ -218,6 +220,11 @@ def _by_game(rows, x, title, xlabel):
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
     return figure, data
+
+
+def _is_beaten(game_and_line):
+    """Return whether these players are beaten by others of their kind in less time."""
+    return game_and_line[1].endswith(BEATEN)
 
 
 def _games_with_uct(direct):
