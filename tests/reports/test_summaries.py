@@ -99,3 +99,16 @@ def test_logged_curves_become_lines_of_a_figure(table):
         assert both["value"].tolist()[4:] == list(curve.values())
         assert both[x].tolist()[4:] == list(curve)
     assert len(summaries.with_logs(moves[:0], {})) == 0
+
+
+def test_a_long_table_of_verdicts_is_folded_behind_what_it_says():
+    row = {"unit": "percent", "place": "Table 1", "printed": "50%", "ours": "49", "explanation": ""}
+    verdicts = pd.DataFrame(
+        [row | {"verdict": "reproduced"}] * 12 + [row | {"verdict": "not run"}] * 4
+    )
+    page = summaries.verdict_table(verdicts)._repr_html_()
+    assert page.startswith("<details><summary>All 16 values: 12 reproduced, 4 not run</summary>")
+    assert page.count("Table 1") == 16
+    assert "<details>" not in summaries.verdict_table(verdicts[:5])._repr_html_()
+    timed = pd.concat([verdicts[:5], verdicts.assign(unit="time")])
+    assert "<details>" not in summaries.verdict_table(timed)._repr_html_()

@@ -343,31 +343,29 @@ def _published(claim):
     return claim.value, claim.value - error, claim.value + error
 
 
-def ladders(
-    rungs, label="rating (Elo points above the random player)", title="", each="method"
-):
+def ladders(rungs, label="rating (Elo points above the random player)", title="", each="method"):
     """Draw ladders of opponents as small multiples; rungs: method, dial, run, value.
 
     each: the column whose words have a panel each. By default a panel shows one method, and the
     others in grey; else, such as for a column "game", all methods there are.
     """
     methods = list(dict.fromkeys(rungs["method"]))
-    table = rungs.assign(line=rungs["method"])
+    line_of_rung = rungs["method"]
     if each != "method":
-        table["line"] = rungs[each] + ", " + rungs["method"]
+        line_of_rung = rungs[each] + ", " + rungs["method"]
     panels = {}
     names = {}
     styles = {}
-    for panel, line, method in zip(table[each], table["line"], table["method"]):
+    for panel, line, method in zip(rungs[each], line_of_rung, rungs["method"]):
         lines = panels.setdefault(panel, [])
         if line not in lines:
             lines.append(line)
             names[line] = method
             styles[line] = arm_style(method, methods)
     figure, data = learning_curves(
-        table,
+        rungs.assign(method=line_of_rung),
         list(names),
-        by="line",
+        by="method",
         x="dial",
         title=title,
         score_axis=False,
@@ -383,13 +381,13 @@ def ladders(
 
 
 @in_our_style
-def panels(rows, tables, title="", lines=None, possible=None):
+def panels(rows, tables, title="", lines=None, possible=None, row_height=0.42):
     """Draw one row for each thing, and beside each other the panels of what is known of it.
 
     tables: label of a panel -> DataFrame [row, series, runs, mean, low, high]; a printed value has
     0 runs; fewer than three have no interval. lines: label of a panel -> its vertical line.
     possible: label of a panel -> least and greatest value, where intervals are cut off. Panels
-    that a page has no room for beside each other stand below each other.
+    that a page has no room for beside each other stand below each other. row_height: inches.
     """
     lines = lines or {}
     labelled = [table.assign(panel=label) for label, table in tables.items() if len(table)]
@@ -400,7 +398,7 @@ def panels(rows, tables, title="", lines=None, possible=None):
     width_of_names = max(1.9, 0.6 + 0.075 * max(map(len, rows)))  # inches, beside the panels
     columns = max(1, min(len(tables), int((WIDEST - width_of_names) / 2.2)))
     num_rows = -(-len(tables) // columns)
-    size = (min(WIDEST, width_of_names + 3.3 * columns), (1.9 + 0.42 * len(rows)) * num_rows)
+    size = (min(WIDEST, width_of_names + 3.3 * columns), (1.9 + row_height * len(rows)) * num_rows)
     figure = Picture(figsize=size, layout="constrained")
     grid = figure.subplots(num_rows, columns, sharey=True, squeeze=False).ravel()
     for axes in grid[len(tables) :]:

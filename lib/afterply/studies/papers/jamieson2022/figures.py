@@ -211,9 +211,9 @@ def lost_to_teachers(study, arms, title, last=None):
     return (
         figure,
         data,
-        "Share of games that the learning agent loses to its teacher, in the first seat, a panel for"
-        " each teacher (grey: the others): mean over runs with 95% intervals. Convergence needs a"
-        " line at 0.",
+        "Share of games that the learning agent loses to its teacher, in the first seat, a panel"
+        " for each teacher (grey: the others): mean over runs with 95% intervals. Convergence needs"
+        " a line at 0.",
         list(arms),
     )
 
