@@ -372,7 +372,7 @@ def ladders(rungs, label="rating (Elo points above the random player)", title=""
         label=label,
         possible=None,
         xlabel="dial: 0 knows nothing, 1 as trained",
-        panels=panels,
+        panels=panels if len(panels) > 1 else None,
         behind=each == "method",
         names=names,
         styles=styles,

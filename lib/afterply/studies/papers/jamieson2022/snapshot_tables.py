@@ -251,6 +251,12 @@ def by_teacher(table, arms, caps, printed, games):
     return pd.DataFrame(rows)
 
 
+def shown_by_teacher(*table_and_more):
+    """Return :func:`by_teacher` as a page shows it: the name of a teacher stays in one line."""
+    styled = shown(by_teacher(*table_and_more), na_rep="-")
+    return styled.set_properties(subset=["teacher"], **{"white-space": "nowrap"})
+
+
 def _of_arm_or_teacher(values, arm):
     """Return the value of an arm, or of the teacher with whose name it begins."""
     if arm in values:
