@@ -112,3 +112,16 @@ def test_a_long_table_of_verdicts_is_folded_behind_what_it_says():
     assert "<details>" not in summaries.verdict_table(verdicts[:5])._repr_html_()
     timed = pd.concat([verdicts[:5], verdicts.assign(unit="time")])
     assert "<details>" not in summaries.verdict_table(timed)._repr_html_()
+
+
+def test_side_by_side_has_a_column_an_arm_in_the_order_of_its_means(table):
+    rate = {"measure": "win_rate"}
+    names = {"level 10": rate | {"opponent": "B"}, "level 9": rate | {"opponent": "A"}}
+    found = summaries.means(table, names).sort_values("result", kind="stable")
+    found["runs"] = [3, 2, 2, 2]
+    found.loc[found["result"] == "level 9", ["95% low", "95% high"]] = math.nan  # one run
+    shown = summaries.side_by_side(found, 0).data
+    assert shown.columns.tolist() == ["x (2 to 3 runs)", "y (2 runs)"]
+    assert shown.index.tolist() == ["level 10", "level 9"]  # as numbers, not as texts, if so given
+    assert shown.loc["level 9"].tolist() == ["50", "49"]
+    assert shown.loc["level 10", "x (2 to 3 runs)"].startswith("99 [")

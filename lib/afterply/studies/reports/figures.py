@@ -135,6 +135,7 @@ def learning_curves(
     every_line = lines  # those without runs keep their colours
     with_runs = set(data[by])
     lines = [line for line in every_line if line in with_runs]
+    panels = _with_lines(panels or {}, lines)
     labels = _labels(data, by, lines, logs, names)
     looks = {
         line: (own_styles.get(line) or arm_style(line, every_line, styles))
@@ -172,7 +173,7 @@ def learning_curves(
         _limit_values(all_axes[0], least, greatest)
     if score_axis and not panels:
         _add_score_axis(all_axes[0])
-    in_titles = [labels[line] for line in panels or () if [line] == list(panels[line])]
+    in_titles = [labels[line] for line in panels if [line] == list(panels[line])]
     marks = [mark for mark in _once(all_axes) if mark.get_label() not in in_titles]
     legend(figure, 2, title="mean and 95% interval over runs", handles=marks)
     if not (data["kind"] == "ours").any():
@@ -181,6 +182,12 @@ def learning_curves(
     if beside_curves:
         tables.append(pd.DataFrame(beside_curves, columns=data.columns))
     return figure, pd.concat(tables, ignore_index=True)
+
+
+def _with_lines(panels, lines):
+    """Return those panels that have lines, each with these alone: title -> lines."""
+    drawn = {title: [line for line in shown if line in lines] for title, shown in panels.items()}
+    return {title: shown for title, shown in drawn.items() if shown}
 
 
 def _draw_behind(axes, data, by, x, lines):
@@ -228,7 +235,7 @@ def _figure_of_panels(number, last):
         return figure, [figure.add_subplot()]
     columns = 2 if number in (2, 4) else 3
     rows = -(-number // columns)
-    figure = Picture(figsize=(WIDEST, 1.4 + 2.1 * rows), layout="constrained")
+    figure = Picture(figsize=(WIDEST, 1.9 + 2.1 * rows), layout="constrained")
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
     for axes in grid[number:]:
         axes.remove()

@@ -160,6 +160,26 @@ class Folded:
         return f"<details><summary>{escape(self.title)}</summary>{shown_tables}</details>"
 
 
+def side_by_side(found, precision=1):
+    """Return a table of :func:`means` as a page shows it, a row a result and a column an arm.
+
+    A cell has the mean and its interval, unless all runs are equal or there is but one.
+    """
+    unit = found.columns[2]
+    cells = {}
+    for (arm, result), row in found.set_index(["arm", "result"]).iterrows():
+        mean, low, high = (f"{number:,.{precision}f}" for number in row.iloc[1:])
+        is_exact = row.isna().any() or low == high
+        cells.setdefault(arm, {})[result] = mean if is_exact else f"{mean} [{low}, {high}]"
+    table = pd.DataFrame(cells).reindex(dict.fromkeys(found["result"]))
+    numbers = found.groupby("arm")[unit].agg(["min", "max"])
+    heads = {}
+    for arm, (least, most) in zip(numbers.index, numbers.itertuples(index=False)):
+        number = f"{least}" if least == most else f"{least} to {most}"
+        heads[arm] = f"{arm} ({number} {unit})"
+    return table.rename(columns=heads).style.format(na_rep="–")
+
+
 def verdict_table(verdicts, *more):
     """Return published values beside ours as a page shows them, without times; more: columns.
 
