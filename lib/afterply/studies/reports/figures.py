@@ -378,7 +378,7 @@ def ladders(rungs, label="rating (Elo points above the random player)", title=""
         score_axis=False,
         label=label,
         possible=None,
-        xlabel="dial: 0 knows nothing, 1 as trained",
+        xlabel="dial (1: as it was trained)",
         panels=panels if len(panels) > 1 else None,
         behind=each == "method",
         names=names,

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ....players import agents
 from ...reports import figures
-from ...reports.summaries import finals
+from ...reports.summaries import PANEL, finals
 from ...results import select
 from .snapshot_tables import (
     KALAH,
@@ -243,6 +243,36 @@ def training_games(study, arms, last):
         "Training games of a learner in the second seat, by teacher; the tutorial's loop with the"
         " paper's alpha and gamma, ties at random. Mean over runs with 95% intervals.",
         list(arms.values()),
+    )
+
+
+def nearness(readings, printed):
+    """Draw by which factor the lengths of training in some readings miss the printed ones.
+
+    readings: name -> table of results, and what the names of its arms end with. printed: arm -> N.
+    """
+    rows = []
+    for name, (table, ending) in readings.items():
+        for arm, number in printed.items():
+            games = select(table, arm=arm + ending, measure="convergence_games", opponent="").value
+            if len(games):
+                factor = games.median() / number
+                rows.append((name, f"teacher: {arm}", len(games), factor, None, None))
+    data = pd.DataFrame(rows, columns=PANEL)
+    figure = None
+    label = "training games until convergence: median, divided by the printed number"
+    if len(data):
+        title = "Tic-Tac-Toe: how near does each reading come to print?"
+        figure, data = figures.panels(list(readings), {label: data}, title, {label: 1.0})
+        for axes in figure.axes:
+            axes.set_xscale("log")
+            axes.xaxis.set_major_formatter("{x:g}")
+    return (
+        figure,
+        data,
+        "Median over ten trainings, divided by the printed number of training games; on the dotted"
+        " line both are equal. The scale is one of logarithms: 0.1 is a tenth of what is printed.",
+        [],
     )
 
 

@@ -12,7 +12,7 @@ LABELS = {
 
 
 def histories(studies):
-    """Return figure, numbers and caption of the points during the training, as in Fig. 1."""
+    """Return figure, numbers, caption and arms of the points during the training, as in Fig. 1."""
     arms = [
         *("LL, random opponents", "LB, random opponents"),
         *("LL, strong opponents", "LB, strong opponents"),
@@ -29,11 +29,11 @@ def histories(studies):
         "flatters); black: the mean of all learners; grey: the range of eight of ten learners. The "
         "learning rate falls after each quarter."
     )
-    return figure, data, caption
+    return figure, data, caption, arms
 
 
 def methods(studies):
-    """Return figure, numbers and caption of LL less the other methods, over learners."""
+    """Return figure, numbers, caption and arms of LL less the other methods, over learners."""
     compared = compared_methods(studies["giveaway"].table())
     by_learner = compared.loc[compared["unit"] == "learners", COMPARISON].set_axis(PANEL, axis=1)
     # "LL - LB, strong opponents, training": a panel for each other method, with its own scale
@@ -48,12 +48,17 @@ def methods(studies):
         rows = list(pair_and_row[1].unique())
         title = "Learning on losses only, beside the other methods (by learner)"
         figure, data = panels(rows, tables, title, dict.fromkeys(tables, 0.0))
+    arms = [
+        f"{method}, {phase} opponents"
+        for method in ("LL", "LB", "3L")
+        for phase in ("random", "strong")
+    ]
     caption = (
         "LL less LB, and LL less 3L: means over learners with 95% intervals; the number of learners"
         " above. To the right of 0 LL is better; the two panels have scales of their own. For the"
         " verdict the table of notebook 40 takes repetitions as units."
     )
-    return figure, data, caption
+    return figure, data, caption, arms
 
 
 FIGURES = {"giveaway-fig1": histories, "giveaway-methods": methods}
