@@ -143,7 +143,10 @@ def learning_curves(
         for line in lines
     }
     last = data[x].max() if len(data) else 1
-    figure, all_axes = _figure_of_panels(len(panels or [title]), last)
+    figure, all_axes = _figure_of_panels(len(panels or [title]))
+    is_whole = (data[x] % 1 == 0).all()
+    for axes in all_axes if panels else ():
+        axes.locator_params(axis="x", nbins=2 if last > 99_999 else 4, integer=is_whole)
     most_markers = MOST_MARKERS if len(all_axes) == 1 else MOST_MARKERS // 3
     beside_curves = []  # what is drawn besides: published values, and the best achievable
     for axes, (heading, shown) in zip(all_axes, (panels or {title: lines}).items(), strict=True):
@@ -225,11 +228,8 @@ def _labels(data, by, lines, logs, names):
     return with_runs
 
 
-def _figure_of_panels(number, last):
-    """Return a figure with a number of panels in rows, which share their axes, and the panels.
-
-    last: the greatest number on the first axis.
-    """
+def _figure_of_panels(number):
+    """Return a figure with a number of panels in rows, which share their axes, and the panels."""
     if number == 1:
         figure = Picture(figsize=SIZE, layout="constrained")
         return figure, [figure.add_subplot()]
@@ -241,7 +241,6 @@ def _figure_of_panels(number, last):
         axes.remove()
     for place, axes in enumerate(grid[:number]):
         axes.tick_params(labelbottom=place + columns >= number)  # also above an empty place
-        axes.locator_params(axis="x", nbins=2 if last > 99_999 else 4)
     return figure, list(grid[:number])
 
 

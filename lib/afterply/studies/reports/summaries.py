@@ -171,7 +171,7 @@ def side_by_side(found, precision=1):
         mean, low, high = (f"{number:,.{precision}f}" for number in row.iloc[1:])
         is_exact = row.isna().any() or low == high
         cells.setdefault(arm, {})[result] = mean if is_exact else f"{mean} [{low}, {high}]"
-    table = pd.DataFrame(cells).reindex(dict.fromkeys(found["result"]))
+    table = pd.DataFrame(cells).reindex(list(dict.fromkeys(found["result"])))
     numbers = found.groupby("arm")[unit].agg(["min", "max"])
     heads = {}
     for arm, (least, most) in zip(numbers.index, numbers.itertuples(index=False)):

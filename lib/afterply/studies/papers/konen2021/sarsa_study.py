@@ -18,7 +18,7 @@ from ....networks.ntuple import Network, make_tuples
 from ....players import MCTS
 from ....stats import mean_interval
 from ...evaluators import Evaluator, Matches
-from ...reports.figures import arm_style, in_our_style, learning_curves, panels
+from ...reports.figures import arm_style, in_our_style, interval_of, learning_curves, panels
 from ...reports.picture import Picture
 from ...reports.summaries import PANEL, intervals, last_values
 from ...results import select
@@ -74,7 +74,7 @@ def memory_and_strength(table, settings, algorithms, strength):
             if not len(values):
                 continue
             weights_in_use = last_values(table, arm, measure="active_weights")
-            mean, low, high = mean_interval(values)
+            mean, low, high = interval_of(measured["measure"], values)
             row = {
                 "game": title,
                 "algorithm": name,

@@ -63,8 +63,9 @@ def othello(studies, engine):
         " agent in both roles once. Dotted lines with open markers: result files of the original"
         " (40 matches a level), which are near Fig. 4 but not its values. Above the dashed line a"
         " player wins more than half.",
-        "Rhino": "The same against levels of gtp-rhino, which are no levels of Edax: mean over"
-        " agents with 95% intervals, each agent in both roles once.",
+        "Rhino": "Win rate against the levels of gtp-rhino, which are no levels of Edax: mean over"
+        " agents with 95% intervals, each agent in both roles once. Above the dashed line a player"
+        " wins more than half.",
     }
     picture, data = draw_ladder(rows, list(FIG_4), PROGRAMS[engine], title, logs, styles)
     picture.axes[0].axhline(50, color="#5c5c5c", linewidth=1, linestyle="--")
