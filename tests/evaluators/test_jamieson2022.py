@@ -148,18 +148,19 @@ SOME = [300, 200, 100, 400, 500, 600, 700, 800, 900, 5000]
 @pytest.mark.parametrize(
     "values, cap, shown",
     [
-        (SOME, 1000, ("9 of 10", "550", "200 to 900")),
-        ([300, 4000, 5000], 1000, ("1 of 3", "> 1,000", "300 to > 1,000")),
-        ([1, 2, 101, 101], 100, ("2 of 4", "at least 51", "1 to > 100")),
+        (SOME, 1000, ("550", "200 to 900", "9 of 10")),
+        ([300, 4000, 5000], 1000, ("> 1,000", "300 to > 1,000", "1 of 3")),
+        ([1, 2, 101, 101], 100, ("at least 51", "1 to > 100", "2 of 4")),
     ],
 )
 def test_a_row_of_convergence_names_censored_runs_and_teachers(values, cap, shown):
     rows = [("", k, "convergence_games", min(at, cap)) for k, at in enumerate(values)]
     rows += [("", k, "converged", 100.0 * (at <= cap)) for k, at in enumerate(values)]
     rows += [("teacher", k, "converged", 100.0 * (k > 0)) for k in range(2)]
-    found = long(rows, "player run measure value").assign(arm="arm", episode=1)
-    row = snapshot_tables.by_teacher(found, ["arm"], {"arm": cap}, {"arm": 0}, 100).iloc[0]
-    assert tuple(row)[:6] == ("arm", "1 of 2", "-", *shown)
+    found = long(rows, "player run measure value").assign(arm="arm, draw 1", episode=1)
+    row = snapshot_tables.by_teacher(found, ["arm, draw 1"], {"arm": cap}, {"arm": 0}, 100).iloc[0]
+    assert tuple(row)[:6] == ("arm", "draw 1", "-", *shown)
+    assert row["teachers converged"] == "1 of 2"
 
 
 # Players and tournaments

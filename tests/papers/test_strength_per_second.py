@@ -76,3 +76,20 @@ def test_direct_games_stand_beside_what_the_ratings_let_expect(table, costs):
     assert met["series"].tolist() == ["search-100 against UCT-100"]
     _, data = strength.summary(points, direct[:0], limit=0.5)
     assert strength.WON not in set(data["panel"])
+
+
+def test_a_line_joins_the_players_that_nobody_of_their_kind_beats_in_less_time():
+    players = {"Min-Max-2": (0.11, 310.0), "Min-Max-4": (0.10, 420.0), "Min-Max-8": (0.15, 470.0)}
+    rows = [
+        ("nim", "nim", who, "Min-Max", run, move, rating + run)
+        for who, (move, rating) in players.items()
+        for run in range(3)
+    ]
+    points = pd.DataFrame(rows, columns=["arm", "game", "who", "way", "run", "move", "value"])
+    figure, data = strength.thinking(points)
+    assert list(data["line"]) == ["nim, Min-Max", "nim, Min-Max", "nim, Min-Max, beaten"]
+    assert list(data["move"]) == [0.10, 0.15, 0.11]
+    looks = [
+        line.get_linestyle() for line in figure.axes[0].get_lines() if line.get_label()[0] != "_"
+    ]
+    assert looks[0] != "None" and looks[1] == "None" and len(looks) == 2

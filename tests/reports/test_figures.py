@@ -1,5 +1,7 @@
 """Figures: numbers stand in the data, files are the same each time, nothing global changes."""
 
+import itertools
+import json
 import re
 from types import SimpleNamespace
 
@@ -9,6 +11,7 @@ import pandas as pd
 import pytest
 
 from afterply import stats
+from afterply.files import reports_directory
 from afterply.studies.reports import figures, picture
 
 ROWS = ["row", "series", "runs", "mean", "low", "high"]
@@ -54,7 +57,8 @@ def test_learning_curves_draw_mean_and_interval_over_runs():
     farl = data[(data["arm"] == "FARL") & (data["kind"] == "ours")]
     np.testing.assert_array_equal(lines["FARL (5 runs)"].get_ydata(), farl["mean"])
     assert lines["FARL (5 runs)"].get_color() == figures.STYLES[0]["color"]
-    assert {"never run: not run", "best achievable (50)", "no-FARL"} <= set(lines)
+    assert {"best achievable (50)", "no-FARL"} <= set(lines)
+    assert not any("never run" in name for name in lines)  # the text says what is missing
     published = data[data["kind"] == "published"].iloc[0]
     assert (published["mean"], published["low"], published["high"]) == (49, 44, 54)
     assert set(data["kind"][data["arm"] == "no-FARL"]) == {"original"}
@@ -65,6 +69,127 @@ def test_lines_and_places_may_be_any_columns():
     figure, data = figures.learning_curves(table[:15], ["AB"], "opponent", "level", xlabel="level")
     assert list(data.columns) == ["opponent", "kind", "level", "runs", "mean", "low", "high"]
     assert data.level.tolist() == [0, 100, 200] and figure.axes[0].get_xlabel() == "level"
+
+
+def test_small_multiples_share_their_axes_and_a_legend():
+    arms = ["FARL", "no-FARL", "first"]
+    table = results(arms=arms)
+    each = {"A": ["FARL"], "B": ["no-FARL"], "C": ["first"]}
+    names = dict.fromkeys(arms[:2], "either")
+    figure, data = figures.learning_curves(
+        table, arms, panels=each, behind=True, names=names, published=[claim()], title="All"
+    )
+    assert [axes.get_title() for axes in figure.axes] == list(each)
+    assert len({axes.get_ylim() for axes in figure.axes}) == 1
+    curves = [
+        [line for line in axes.get_lines() if line.get_linestyle() != "None"]
+        for axes in figure.axes
+    ]
+    assert [len(lines) for lines in curves] == [3, 3, 3]
+    grey = [[line.get_color() == figures.BEHIND for line in lines].count(True) for lines in curves]
+    assert grey == [2, 2, 2]
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert words == ["either (5 runs)", "either, published (± printed s.e.)", "first (5 runs)"]
+    _, together = figures.learning_curves(table, arms, published=[claim()])
+    pd.testing.assert_frame_equal(data, together)
+
+
+def test_a_figure_without_runs_of_ours_has_no_numbers():
+    _, data = figures.learning_curves(results(), ["FARL"], logs=["FARL"], best=50)
+    assert data.empty
+
+
+# Machado, Oliveira, Fernandes 2009, Table 1, severity 1: what such eyes see, in linear RGB
+SEEN = {
+    "all": np.eye(3),
+    "no red cones": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "no green cones": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+}
+TO_XYZ = [
+    [0.4124564, 0.3575761, 0.1804375],
+    [0.2126729, 0.7151522, 0.0721750],
+    [0.0193339, 0.1191920, 0.9503041],
+]
+
+
+def seen_as(colour, matrix):
+    """CIELAB of a colour of the screen, after what some eyes make of it."""
+    rgb = np.array(matplotlib.colors.to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    ratios = TO_XYZ @ np.clip(matrix @ linear, 0, 1) / [0.95047, 1, 1.08883]
+    x, y, z = np.where(ratios > 216 / 24389, np.cbrt(ratios), (24389 / 27 * ratios + 16) / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def least_distance(colours):
+    return min(
+        np.linalg.norm(seen_as(one, np.array(matrix)) - seen_as(other, np.array(matrix)))
+        for one, other in itertools.combinations(colours, 2)
+        for matrix in SEEN.values()
+    )
+
+
+def test_curves_differ_for_eyes_with_red_green_weakness_and_by_their_marks():
+    assert least_distance(["#cc3311", "#ee7733"]) < 17  # as the red and orange once were
+    styles = figures.STYLES
+    assert least_distance([style["color"] for style in styles]) > 25
+    assert len({style["marker"] for style in styles}) == len(styles)
+    assert least_distance([*figures.OWN_COLOURS, styles[0]["color"], styles[1]["color"]]) > 15
+
+
+PAGE = 760  # pixels that the narrowest page of a notebook has for a figure
+TEXT = re.compile(r"font(?:-size)?:[^;\"]*?([\d.]+)px")
+
+
+def least_text(svg):
+    """Height in pixels of the smallest text of a figure, drawn in points, on such a page."""
+    width = float(re.search(r'width="([\d.]+)pt"', svg)[1]) * 4 / 3
+    return min(map(float, TEXT.findall(svg))) * 4 / 3 * min(1, PAGE / width)
+
+
+def test_no_text_of_a_large_figure_is_smaller_than_nine_pixels():
+    rows = [f"a long name of a row {number}" for number in range(30)]
+    table = pd.DataFrame([(row, "ours", 3, 5.0, 4.0, 6.0) for row in rows], columns=ROWS)
+    tables = {f"what was measured of it, in percent, {k}": table for k in range(4)}
+    columns = [f"switch {number}" for number in range(14)]
+    cells = [(row, column, 40.0, "helps") for row in rows for column in columns]
+    effects = pd.DataFrame(cells, columns=["row", "column", "effect", "verdict"])
+    lines = [f"a long name of a line {number}" for number in range(9)]
+    each = {line: [line] for line in lines}
+    for figure, _ in (
+        figures.panels(rows, tables),
+        figures.effect_map(effects, rows, columns),
+        figures.learning_curves(results(arms=lines), lines, possible=(0, 300)),
+        figures.learning_curves(results(arms=lines), lines, possible=None, panels=each),
+    ):
+        assert least_text(figure.svg()) >= 9
+
+
+def published_figures():
+    """(where, SVG) of all figures of the pages and of the notebooks."""
+    folder = reports_directory() / "paper"
+    for path in sorted(folder.glob("**/*.svg")):
+        yield path.name, path.read_text(encoding="utf-8")
+    for path in sorted(folder.glob("*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            for output in cell.get("outputs", ()):
+                if svg := "".join(output.get("data", {}).get("image/svg+xml", "")):
+                    yield f"{path.stem}, cell {cell['id']}", svg
+
+
+def test_no_text_of_a_published_figure_is_smaller_than_nine_pixels():
+    drawn = [(where, svg) for where, svg in published_figures() if "matplotlib" in svg]
+    assert len(drawn) > 50
+    small = {where: round(least_text(svg), 1) for where, svg in drawn if least_text(svg) < 9}
+    assert not small, f"execute the notebook again, or draw the figure narrower: {small}"
 
 
 def test_intervals_end_where_no_value_can_lie_and_one_run_has_none():

@@ -135,3 +135,27 @@ def test_notebooks_whose_answers_are_checked_name_all_of_them():
     tagged = {path.stem for path in notebooks.find() if paragraphs(path)}
     named = {answer["notebooks"][0] for answer in answers() if "paragraphs" in answer}
     assert tagged == named and {"50_what_carries", "51_many_players"} <= named
+
+
+STUDIES = [path for path in notebooks.find() if path.stem not in notebooks.WITHOUT_RECORDS]
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_a_study_begins_with_question_answer_and_one_picture(path):
+    first, *others = read_json(path)["cells"]
+    text = "".join(first["source"])
+    opening = dict(re.findall(r"(?m)^\*(Question|Answer)\.\* (.+)$", text))
+    assert list(opening) == ["Question", "Answer"]
+    assert len(re.findall(r"[.!?](?=\s|$)", opening["Answer"])) <= 2
+    (longer,) = [one["answer"] for one in answers() if path.stem in one.get("notebooks", ())]
+    checked = set(sentences.NUMBER.findall(longer))
+    assert set(sentences.NUMBER.findall(opening["Answer"])) <= checked
+    for cell in others:
+        tags = cell["metadata"].get("tags", ())
+        if "picture" in tags:
+            break
+        assert cell["cell_type"] == "code"
+        folded = cell["metadata"].get("jupyter", {}).get("source_hidden", False)
+        assert folded or "parameters" in tags
+    else:
+        raise AssertionError('no cell has the tag "picture"')

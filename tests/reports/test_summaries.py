@@ -99,3 +99,29 @@ def test_logged_curves_become_lines_of_a_figure(table):
         assert both["value"].tolist()[4:] == list(curve.values())
         assert both[x].tolist()[4:] == list(curve)
     assert len(summaries.with_logs(moves[:0], {})) == 0
+
+
+def test_a_long_table_of_verdicts_is_folded_behind_what_it_says():
+    row = {"unit": "percent", "place": "Table 1", "printed": "50%", "ours": "49", "explanation": ""}
+    verdicts = pd.DataFrame(
+        [row | {"verdict": "reproduced"}] * 12 + [row | {"verdict": "not run"}] * 4
+    )
+    page = summaries.verdict_table(verdicts)._repr_html_()
+    assert page.startswith("<details><summary>All 16 values: 12 reproduced, 4 not run</summary>")
+    assert page.count("Table 1") == 16
+    assert "<details>" not in summaries.verdict_table(verdicts[:5])._repr_html_()
+    timed = pd.concat([verdicts[:5], verdicts.assign(unit="time")])
+    assert "<details>" not in summaries.verdict_table(timed)._repr_html_()
+
+
+def test_side_by_side_has_a_column_an_arm_in_the_order_of_its_means(table):
+    rate = {"measure": "win_rate"}
+    names = {"level 10": rate | {"opponent": "B"}, "level 9": rate | {"opponent": "A"}}
+    found = summaries.means(table, names).sort_values("result", kind="stable")
+    found["runs"] = [3, 2, 2, 2]
+    found.loc[found["result"] == "level 9", ["95% low", "95% high"]] = math.nan  # one run
+    shown = summaries.side_by_side(found, 0).data
+    assert shown.columns.tolist() == ["x (2 to 3 runs)", "y (2 runs)"]
+    assert shown.index.tolist() == ["level 10", "level 9"]  # as numbers, not as texts, if so given
+    assert shown.loc["level 9"].tolist() == ["50", "49"]
+    assert shown.loc["level 10", "x (2 to 3 runs)"].startswith("99 [")

@@ -16,8 +16,10 @@ also states, under `keys`, a digest of what each study declares (:meth:`Study.de
 
 import ast
 import difflib
+import html
 import os
 import sys
+import textwrap
 from types import SimpleNamespace
 
 import yaml
@@ -29,6 +31,7 @@ QUICK = "quick"
 PAPER = "paper"
 PROFILES = (RECORDED, QUICK, PAPER)
 INJECTED = "# Parameters"  # the first line of the cell that papermill adds
+WIDTH_OF_TEXT = 110  # characters, where there is no page
 REMEDY = 'set profile = "recorded" and say what you change, as in mine = {"alpha": 0.5}'
 
 
@@ -136,6 +139,24 @@ def _shell():
 def in_notebook() -> bool:
     """Return whether this is the kernel of a notebook that a person works in."""
     return not notebook() and type(_shell()).__name__ == "ZMQInteractiveShell"
+
+
+class Text(str):
+    """A text that is a paragraph of the page in a notebook."""
+
+    def _repr_html_(self):
+        return f"<p>{html.escape(self, quote=False)}</p>"
+
+    def __repr__(self):
+        return textwrap.fill(self, WIDTH_OF_TEXT)
+
+
+def show_text(text: str) -> None:
+    """Show a text as a paragraph of the page that a notebook is; elsewhere print it."""
+    if _shell() is None:
+        print(textwrap.fill(text, WIDTH_OF_TEXT))
+    else:
+        sys.modules["IPython"].display.display(Text(text))
 
 
 def cell() -> int:

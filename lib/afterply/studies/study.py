@@ -12,7 +12,6 @@ import dataclasses
 import itertools
 import math
 import sys
-import textwrap
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import NamedTuple
@@ -26,7 +25,7 @@ from . import explore, golden
 from .evaluators import as_evaluator
 from .papers import claims
 from .papers.compare import compare
-from .profiles import PAPER, QUICK, RECORDED, REMEDY, Setup, cell, notebook
+from .profiles import PAPER, QUICK, RECORDED, REMEDY, Setup, cell, notebook, show_text
 from .records import Records, key_of, learner_parameters, made_by, sources_behind
 from .results import Collected, as_rows, joined, one_point
 from .runs import Job, Run, final_net, trained_net, where_to_work, work
@@ -526,14 +525,14 @@ class Study:
         return " ".join(texts)
 
     def show(self, figure, data: pd.DataFrame, caption: str, arms=None):
-        """Print how to read a figure and what it lacks, and return it; `data` are its numbers.
+        """Say how to read a figure and what it lacks, and return it; `data` are its numbers.
 
         The text names missing runs (of `arms`, if the figure shows no others).
         """
         if len(data) == 0:
-            print(f"There are no runs to draw yet. {self.unfinished()}")
-            return figure
-        print(textwrap.fill(self.caption(caption, arms), 110))
+            print(f"There are no runs to draw yet. {self.unfinished(arms)}")
+            return None
+        show_text(self.caption(caption, arms))
         if self.setup.mine:
             self._repeat_comparisons(data.to_csv())
         return figure

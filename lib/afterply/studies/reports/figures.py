@@ -1,5 +1,7 @@
 """Figures, each a function of a table that returns ``(figure, data)``: every number drawn."""
 
+import textwrap
+
 import matplotlib
 import pandas as pd
 from matplotlib.lines import Line2D
@@ -12,17 +14,17 @@ from ..papers.verdicts import MIN_RUNS, REPRODUCED
 from ..results import LIKE, filling, in_percent
 from .picture import DARK, SETTINGS, SIZE, VERDICTS, Picture
 
+# far enough apart for eyes with red-green weakness, too: a test simulates it
 COLOUR_MARKER_LINE = [
     ("#cc3311", "o", "-"),
     ("#0077bb", "s", "--"),
-    ("#009988", "^", "-."),
-    ("#ee7733", "D", "-"),
-    ("#33bbee", "v", "--"),
-    ("#ee3377", "P", "-."),
+    ("#eb9c00", "D", "-."),
+    ("#620e62", "^", "-"),
+    ("#1dcd75", "v", "--"),
     ("#5c5c5c", "X", ":"),
-    ("#0077bb", "s", "-"),
-    ("#009988", "^", "--"),
-    ("#882255", "*", "-"),
+    ("#6666ff", "P", "-."),
+    ("#1dcdcd", "p", "-"),
+    ("#0a0aff", "*", "--"),
 ]
 # by position in the figure
 STYLES = [
@@ -30,6 +32,9 @@ STYLES = [
     for colour, marker, line in COLOUR_MARKER_LINE
 ]
 OWN_COLOURS = ("#000000", "#aa3377", "#bbaa00")  # of arms of one's own
+BEHIND = "#d0d0d0"  # lines of other panels
+MOST_MARKERS = 40  # on a curve: if it has more points, not each has one
+WIDEST = 8.6  # inches: a wider figure is shown smaller on a page, and its text with it
 BAND = Patch(color="#d9d9d9", label="margin")
 PRINTED = {"marker": "D", "color": DARK, "markerfacecolor": "white"}
 CEILING = "both at the ceiling"
@@ -104,6 +109,9 @@ def learning_curves(
     logs=(),
     styles=None,
     xlabel="training episodes",
+    panels=None,
+    behind=False,
+    names=None,
 ):
     """Draw learning curves: mean over runs with its 95% interval at every evaluated episode.
 
@@ -111,6 +119,10 @@ def learning_curves(
     best: the best achievable value. score_axis: a second axis, for a rate in percent. possible:
     least and greatest value, where intervals are cut off, or None. logs: lines that are printed or
     logged by the authors. styles: line -> colour, marker and linestyle (default: by position).
+
+    panels: small multiples, for more than about six curves or bands over bands: title -> its lines,
+    a panel for each title, all with the same axes. behind: each panel shows the lines of the others
+    in grey, too. names: line -> its name in the legend; lines of one name stand there once.
     """
     table, lines, own_styles = _with_own(table, list(lines), by, styles)
     data = curve_data(table, lines, by, x)
@@ -119,34 +131,126 @@ def learning_curves(
         least, greatest = possible
         data["low"] = data["low"].clip(lower=least)
         data["high"] = data["high"].clip(upper=greatest)
-    figure = Picture(figsize=SIZE, layout="constrained")
-    axes = figure.add_subplot()
-    for line in lines:
-        rows = data[data[by] == line].rename(columns={x: "x"})
-        style = own_styles.get(line) or arm_style(line, lines, styles)
-        _draw_curve(axes, rows, line, style, counted=line not in logs)
+    names = names or {}
+    every_line = lines  # those without runs keep their colours
+    with_runs = set(data[by])
+    lines = [line for line in every_line if line in with_runs]
+    panels = _with_lines(panels or {}, lines)
+    labels = _labels(data, by, lines, logs, names)
+    looks = {
+        line: (own_styles.get(line) or arm_style(line, every_line, styles))
+        | {"label": labels[line]}
+        for line in lines
+    }
     last = data[x].max() if len(data) else 1
+    figure, all_axes = _figure_of_panels(len(panels or [title]))
+    is_whole = (data[x] % 1 == 0).all()
+    for axes in all_axes if panels else ():
+        axes.locator_params(axis="x", nbins=2 if last > 99_999 else 4, integer=is_whole)
+    most_markers = MOST_MARKERS if len(all_axes) == 1 else MOST_MARKERS // 3
     beside_curves = []  # what is drawn besides: published values, and the best achievable
-    for place, claim in enumerate(published):
-        position = last * (1.03 + 0.015 * place)
-        style = arm_style(claim.arm, lines, styles)
-        point = _draw_published(axes, claim, position, style)
-        beside_curves.append({by: claim.arm, x: last, **point})
+    for axes, (heading, shown) in zip(all_axes, (panels or {title: lines}).items(), strict=True):
+        shown = [line for line in lines if line in shown or line in own_styles]
+        if behind:
+            _draw_behind(axes, data, by, x, [line for line in lines if line not in shown])
+        for line in shown:
+            rows = data[data[by] == line].rename(columns={x: "x"})
+            _draw_curve(axes, rows, looks[line], most_markers)
+        alone = panels and shown == [heading]
+        axes.set_title(textwrap.fill(labels[heading] if alone else heading, _letters(axes)))
+        claims = [claim for claim in published if not panels or claim.arm in shown]
+        for place, claim in enumerate(claims):
+            position = last * (1.03 + 0.015 * place)
+            style = arm_style(claim.arm, every_line, styles)
+            name = names.get(claim.arm, claim.arm)
+            point = _draw_published(axes, claim, position, style, name)
+            beside_curves.append({by: claim.arm, x: last, **point})
+        if best is not None:
+            name = f"best achievable ({plain(best)})"
+            axes.axhline(best, color=DARK, linewidth=1.2, linestyle=":", label=name)
     if best is not None:
-        name = f"best achievable ({plain(best)})"
-        axes.axhline(best, color=DARK, linewidth=1.2, linestyle=":", label=name)
         beside_curves.append({by: "", "kind": "best achievable", x: last, "mean": best})
-    axes.set(xlabel=xlabel, ylabel=label, title=title)
-    _show_beginning(axes, data, by, x, own_styles)
+    _name_axes(figure, all_axes, xlabel, label, title if panels else "")
+    _show_beginning(all_axes[0], data, by, x, own_styles)
     if possible:
-        _limit_values(axes, least, greatest)
-    if score_axis:
-        _add_score_axis(axes)
-    legend(figure, 2, title="mean and 95% interval over runs")
+        _limit_values(all_axes[0], least, greatest)
+    if score_axis and not panels:
+        _add_score_axis(all_axes[0])
+    in_titles = [labels[line] for line in panels if [line] == list(panels[line])]
+    marks = [mark for mark in _once(all_axes) if mark.get_label() not in in_titles]
+    legend(figure, 2, title="mean and 95% interval over runs", handles=marks)
+    if not (data["kind"] == "ours").any():
+        return figure, data[:0]
     tables = [data]
     if beside_curves:
         tables.append(pd.DataFrame(beside_curves, columns=data.columns))
     return figure, pd.concat(tables, ignore_index=True)
+
+
+def _with_lines(panels, lines):
+    """Return those panels that have lines, each with these alone: title -> lines."""
+    drawn = {title: [line for line in shown if line in lines] for title, shown in panels.items()}
+    return {title: shown for title, shown in drawn.items() if shown}
+
+
+def _draw_behind(axes, data, by, x, lines):
+    """Draw the lines of other panels in grey."""
+    for line in lines:
+        rows = data[data[by] == line]
+        axes.plot(rows[x], rows["mean"], color=BEHIND, linewidth=1.0, zorder=1)
+
+
+def _letters(axes):
+    """Return how many letters fit above or below a panel."""
+    grid = axes.get_gridspec()
+    return int(11 * axes.figure.get_figwidth() / grid.ncols)
+
+
+def _name_axes(figure, all_axes, xlabel, ylabel, title):
+    """Name the axes of one panel, or those that several panels share, with a title over all."""
+    for axes in all_axes:
+        if axes.xaxis.get_tick_params()["labelbottom"]:
+            axes.set_xlabel(textwrap.fill(xlabel, _letters(axes)))
+    if len(all_axes) == 1:
+        all_axes[0].set_ylabel(ylabel)
+        return
+    figure.suptitle(title, fontsize=12)
+    figure.supylabel(ylabel, fontsize=11)
+
+
+def _labels(data, by, lines, logs, names):
+    """Return line -> its name with the number of runs, all lines of the same name together."""
+    called = {line: names.get(line, line) for line in lines}
+    runs = data["runs"].groupby(data[by].map(called)).agg(["min", "max"])
+    with_runs = {}
+    for line, name in called.items():
+        with_runs[line] = name if line in logs else _with_runs(name, runs.loc[name], "–")
+    return with_runs
+
+
+def _figure_of_panels(number):
+    """Return a figure with a number of panels in rows, which share their axes, and the panels."""
+    if number == 1:
+        figure = Picture(figsize=SIZE, layout="constrained")
+        return figure, [figure.add_subplot()]
+    columns = 2 if number in (2, 4) else 3
+    rows = -(-number // columns)
+    figure = Picture(figsize=(WIDEST, 1.9 + 2.1 * rows), layout="constrained")
+    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
+    for axes in grid[number:]:
+        axes.remove()
+    for place, axes in enumerate(grid[:number]):
+        axes.tick_params(labelbottom=place + columns >= number)  # also above an empty place
+    return figure, list(grid[:number])
+
+
+def _once(all_axes):
+    """Return the marks of a legend for several axes, of each name the first."""
+    marks = {}
+    for axes in all_axes:
+        for mark, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            marks.setdefault(name, mark)
+    return list(marks.values())
 
 
 def _limit_values(axes, least, greatest):
@@ -208,17 +312,12 @@ def _show_beginning(axes, data, by, x, own_styles):
         axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _draw_curve(axes, rows, line, style, counted):
-    """Draw a curve with its intervals; `counted`: its name has the number of runs."""
-    if rows.empty:
-        axes.plot([], [], label=f"{line}: not run", **style)
-        return
-    step = max(1, len(rows) // 20)
-    label = _with_runs(line, rows["runs"], "–") if counted else line
-    look = style | {"label": label, "markersize": 4.5, "markevery": step}
-    axes.plot(rows["x"], rows["mean"], **look)
+def _draw_curve(axes, rows, look, most_markers=MOST_MARKERS):
+    """Draw a curve with its intervals."""
+    step = -(-len(rows) // most_markers)
+    axes.plot(rows["x"], rows["mean"], **look | {"markersize": 4.5, "markevery": step})
     if rows["low"].notna().any():
-        colour = style["color"]
+        colour = look["color"]
         axes.fill_between(
             rows["x"], rows["low"], rows["high"], color=colour, alpha=0.16, linewidth=0
         )
@@ -229,10 +328,10 @@ def _draw_curve(axes, rows, line, style, counted):
         axes.errorbar(marked["x"], marked["mean"], [below, above], **bars)
 
 
-def _draw_published(axes, claim, x, style):
+def _draw_published(axes, claim, x, style, name):
     """Draw a published value beside the end of the curves, where it hides nothing."""
     mean, low, high = _published(claim)
-    label = f"{claim.arm}, published"
+    label = f"{name}, published"
     half = 0
     if low < mean:
         label += " (± printed s.e.)"
@@ -250,46 +349,75 @@ def _published(claim):
     return claim.value, claim.value - error, claim.value + error
 
 
-def ladders(rungs, label="rating (Elo points above the random player)", title=""):
-    """Draw ladders of opponents, one line a method; rungs: method, dial, run, value."""
+def ladders(rungs, label="rating (Elo points above the random player)", title="", each="method"):
+    """Draw ladders of opponents as small multiples; rungs: method, dial, run, value.
+
+    each: the column whose words have a panel each. By default a panel shows one method, and the
+    others in grey; else, such as for a column "game", all methods there are.
+    """
     methods = list(dict.fromkeys(rungs["method"]))
+    line_of_rung = rungs["method"]
+    if each != "method":
+        line_of_rung = rungs[each] + ", " + rungs["method"]
+    panels = {}
+    names = {}
+    styles = {}
+    for panel, line, method in zip(rungs[each], line_of_rung, rungs["method"]):
+        lines = panels.setdefault(panel, [])
+        if line not in lines:
+            lines.append(line)
+            names[line] = method
+            styles[line] = arm_style(method, methods)
     figure, data = learning_curves(
-        rungs,
-        methods,
+        rungs.assign(method=line_of_rung),
+        list(names),
         by="method",
         x="dial",
         title=title,
         score_axis=False,
         label=label,
         possible=None,
-        xlabel="dial (0 = knows nothing, 1 = as it was trained)",
+        xlabel="dial (1: as it was trained)",
+        panels=panels if len(panels) > 1 else None,
+        behind=each == "method",
+        names=names,
+        styles=styles,
     )
     return figure, data.drop(columns="kind")
 
 
 @in_our_style
-def panels(rows, tables, title="", lines=None):
+def panels(rows, tables, title="", lines=None, possible=None, row_height=0.42):
     """Draw one row for each thing, and beside each other the panels of what is known of it.
 
     tables: label of a panel -> DataFrame [row, series, runs, mean, low, high]; a printed value has
     0 runs; fewer than three have no interval. lines: label of a panel -> its vertical line.
+    possible: label of a panel -> least and greatest value, where intervals are cut off. Panels
+    that a page has no room for beside each other stand below each other. row_height: inches.
     """
     lines = lines or {}
     labelled = [table.assign(panel=label) for label, table in tables.items() if len(table)]
     data = pd.concat(labelled, ignore_index=True)[["panel", "row", "series", *INTERVAL]]
+    for label, (least, greatest) in (possible or {}).items():
+        inside = data["panel"].eq(label)
+        data.loc[inside, ["low", "high"]] = data.loc[inside, ["low", "high"]].clip(least, greatest)
     width_of_names = max(1.9, 0.6 + 0.075 * max(map(len, rows)))  # inches, beside the panels
-    size = (width_of_names + 3.3 * len(tables), 1.9 + 0.42 * len(rows))
+    columns = max(1, min(len(tables), int((WIDEST - width_of_names) / 2.2)))
+    num_rows = -(-len(tables) // columns)
+    size = (min(WIDEST, width_of_names + 3.3 * columns), (1.9 + row_height * len(rows)) * num_rows)
     figure = Picture(figsize=size, layout="constrained")
-    all_axes = figure.subplots(1, len(tables), sharey=True, squeeze=False)[0]
-    for axes, label in zip(all_axes, tables, strict=True):
+    grid = figure.subplots(num_rows, columns, sharey=True, squeeze=False).ravel()
+    for axes in grid[len(tables) :]:
+        axes.remove()
+    for axes, label in zip(grid, tables, strict=False):
         in_panel = data[data["panel"] == label]
         _draw_series(axes, in_panel, list(rows))
         if label in lines:
             axes.axvline(lines[label], color=DARK, linewidth=1.2, linestyle=":")
-        axes.set_xlabel(label)
+        axes.set_xlabel(textwrap.fill(label, int(14 * size[0] / columns)))
         if len(in_panel):
             axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
-    name_rows(all_axes[0], rows)
+    name_rows(grid[0], rows)
     figure.suptitle(title, fontsize=12)
     return figure, data
 
@@ -318,7 +446,7 @@ def effect_map(effects, rows, columns, title="", label="percent of the best resu
     A number in brackets is open; at the ceiling there is none, since it could not be larger. An
     empty cell was not tried, or has too few runs.
     """
-    size = (2.2 + 0.95 * len(columns), 2.6 + 0.5 * len(rows))
+    size = (min(WIDEST, 2.2 + 0.95 * len(columns)), 2.6 + 0.5 * len(rows))
     figure = Picture(figsize=size, layout="constrained")
     axes = figure.add_subplot()
     colours = matplotlib.colormaps["RdBu"]
@@ -333,7 +461,7 @@ def effect_map(effects, rows, columns, title="", label="percent of the best resu
     words = ("helps", "harms", "no difference", CEILING)
     marks = [Patch(color=shades[word], label=word) for word in words]
     marks.append(Patch(facecolor=PLAIN["open"], edgecolor=DARK, label="( ) open"))
-    figure.legend(handles=marks, loc="outside lower center", ncols=5, frameon=False, title=label)
+    legend(figure, 5, handles=marks, title=label)
     return figure, effects
 
 
@@ -357,17 +485,28 @@ def _draw_effect(axes, cell, x, y, colours):
 
 
 @in_our_style
-def strip(groups, label, best=None, title=""):
-    """Draw every run as a dot, and the mean of each group (name -> values) with its interval."""
+def strip(groups, label, best=None, title="", possible=None):
+    """Draw every run as a dot, and the mean of each group (name -> values) with its interval.
+
+    possible: least and greatest value, where intervals are cut off.
+    """
     means = {name: mean_interval(values) for name, values in groups.items() if len(values)}
     if not means:
         raise ValueError(f"the groups {list(groups)} hold no values; run the study first")
+    if possible:
+        least, greatest = possible
+        means = {
+            name: (mean, max(low, least), min(high, greatest))
+            for name, (mean, low, high) in means.items()
+        }
     figure = Picture(figsize=(SIZE[0], 0.9 + 0.8 * len(groups)), layout="constrained")
     axes = figure.add_subplot()
     rows = []
     for y, (name, values) in enumerate(groups.items()):
         colour = STYLES[y % len(STYLES)]["color"]
-        axes.plot(values, [y] * len(values), "o", color=colour, alpha=0.5)
+        axes.plot(
+            values, [y] * len(values), STYLES[y % len(STYLES)]["marker"], color=colour, alpha=0.5
+        )
         if name in means:
             look = {"fmt": "|", "color": DARK, "markersize": 14, "capsize": 4}
             interval_bar(axes, *means[name], y + 0.28, **look)
@@ -440,10 +579,12 @@ def _interval_data(comparison, claims, program):
     if not records:
         raise ValueError("no claim has a published number and a value of ours; run the study first")
     data = pd.DataFrame(records)
-    least = data["unit"].map(lambda unit: UNITS.get(unit, UNITS[None])[2])
-    for name in ("low", "program_low"):
+    scales = data["unit"].map(lambda unit: UNITS.get(unit, UNITS[None]))
+    least = scales.map(lambda scale: scale.least)
+    most = scales.map(lambda scale: scale.most)
+    for name in ("low", "high", "program_low", "program_high"):
         if name in data:
-            data[name] = data[name].clip(lower=least)
+            data[name] = data[name].clip(least, most)
     return data
 
 
@@ -490,7 +631,15 @@ def name_rows(axes, names):
 
 
 def legend(figure, columns, **more):
-    """Draw the legend of a figure below it."""
+    """Draw the legend of a figure below it, in fewer columns where its names are long."""
+    names = more.get("labels")
+    if names is None:
+        marks = more.get("handles") or figure.axes[0].get_legend_handles_labels()[0]
+        names = [mark.get_label() for mark in marks]
+    width = 0.5 + 0.072 * max(map(len, names), default=0)  # inches
+    columns = max(1, min(columns, int(figure.get_figwidth() / width)))
+    rows = -(-len(names) // columns)
+    figure.set_figheight(figure.get_figheight() + 0.2 * max(0, rows - 4))
     figure.legend(loc="outside lower center", ncols=columns, frameon=False, **more)
 
 

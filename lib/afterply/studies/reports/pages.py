@@ -330,7 +330,8 @@ def _notebook_exporter():
     from nbconvert import HTMLExporter  # takes a second; not in the extra for plots
 
     return HTMLExporter(
-        template_name="basic",
+        template_name="notebook",
+        extra_template_basedirs=[str(FOLDER)],
         exclude_input_prompt=True,
         exclude_output_prompt=True,
         log=logging.Logger("quiet", logging.ERROR),  # it warns of pictures without text

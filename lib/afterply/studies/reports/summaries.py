@@ -1,5 +1,7 @@
 """Tables of means over runs, and rows for the figures of studies with several opponents or logs."""
 
+from html import escape
+
 import pandas as pd
 
 from ...files import data_directory, read_yaml
@@ -10,6 +12,7 @@ from ..results import LIKE, filled, in_words, select
 from .figures import CEILING, INTERVAL, interval_of
 
 PANEL = ["row", "series", *INTERVAL]  # of `figures.panels`
+MOST_ROWS = 15  # of a table of values that stands unfolded
 
 
 def finals(table):
@@ -139,10 +142,56 @@ def shown(table, precision=1, thousands=None, na_rep="–"):
     return plain_table.format(precision=precision, thousands=thousands, na_rep=na_rep)
 
 
+class Folded:
+    """Tables behind a line that says what is in them, in a notebook and on its page.
+
+    title: the line. tables: DataFrames, as they are or styled.
+    """
+
+    def __init__(self, title, *tables):
+        self.title = title
+        self.tables = tables
+
+    def __repr__(self):
+        return f"<{self.title}>"
+
+    def _repr_html_(self):
+        shown_tables = "".join(table._repr_html_() for table in self.tables)
+        return f"<details><summary>{escape(self.title)}</summary>{shown_tables}</details>"
+
+
+def side_by_side(found, precision=1):
+    """Return a table of :func:`means` as a page shows it, a row a result and a column an arm.
+
+    A cell has the mean and its interval, unless all runs are equal or there is but one.
+    """
+    unit = found.columns[2]
+    cells = {}
+    for (arm, result), row in found.set_index(["arm", "result"]).iterrows():
+        mean, low, high = (f"{number:,.{precision}f}" for number in row.iloc[1:])
+        is_exact = row.isna().any() or low == high
+        cells.setdefault(arm, {})[result] = mean if is_exact else f"{mean} [{low}, {high}]"
+    table = pd.DataFrame(cells).reindex(list(dict.fromkeys(found["result"])))
+    numbers = found.groupby("arm")[unit].agg(["min", "max"])
+    heads = {}
+    for arm, (least, most) in zip(numbers.index, numbers.itertuples(index=False)):
+        number = f"{least}" if least == most else f"{least} to {most}"
+        heads[arm] = f"{arm} ({number} {unit})"
+    return table.rename(columns=heads).style.format(na_rep="–")
+
+
 def verdict_table(verdicts, *more):
-    """Return published values beside ours as a page shows them, without times; more: columns."""
+    """Return published values beside ours as a page shows them, without times; more: columns.
+
+    A long table is folded behind the number of its values and of each verdict.
+    """
     columns = [*more, "place", "printed", "ours", "verdict", "explanation"]
-    return verdicts.loc[verdicts["unit"] != "time", columns].style.hide(axis="index")
+    judged = verdicts[verdicts["unit"] != "time"]
+    table = judged[columns].style.hide(axis="index")
+    if len(judged) <= MOST_ROWS:
+        return table
+    counts = [f"{number} {verdict}" for verdict, number in judged["verdict"].value_counts().items()]
+    return Folded(f"All {len(judged)} values: {', '.join(counts)}", table)
 
 
 def logged(paper):

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ....players import agents
 from ...reports import figures
-from ...reports.summaries import finals
+from ...reports.summaries import PANEL, finals
 from ...results import select
 from .snapshot_tables import (
     KALAH,
@@ -40,65 +40,78 @@ def _of_twin(study, kind):
     return next(evaluator for evaluator in final if type(evaluator) is kind)
 
 
-def _outcomes(study, arm, number, last):
-    """Draw Fig. 2 or 3: the games of an arm with its teacher, up to its last episode."""
-    curves = outcome_curves(study.table(), arm, last, _games(study, arm))
-    figure, data = figures.learning_curves(
+def fig2_and_3(studies):
+    """Draw Figs. 2 and 3: learning against a twin, and against the non-deterministic Min-Max."""
+    study = studies[TICTACTOE]
+    ends = {TWIN: 13_000, PERFECT_TEACHER: 11_000}
+    curves = {}
+    for arm, last in ends.items():
+        curves[f"teacher: {arm}"] = outcome_curves(study.table(), arm, last, _games(study, arm))
+    figure, data = _beside_each_other(
         curves,
         OUTCOMES,
-        title=f"Tic-Tac-Toe, teacher: {arm}",
-        score_axis=False,
+        title="Tic-Tac-Toe: games against the own teacher",
         label="percent of games",
+        xlabel="training games",
     )
     return (
         figure,
         data,
-        "Greedy games of the learning agent in the first seat against its teacher, as in Fig."
-        f" {number} of the paper: mean over runs with 95% intervals. The x-axis ends at the paper's"
+        "Greedy games of the learning agent in the first seat against its teacher, as in Figs. 2"
+        " and 3 of the paper: mean over runs with 95% intervals. The curves end at the paper's"
         " point of convergence plus 5,000 games.",
-        [arm],
+        list(ends),
     )
 
 
-def fig2(studies):
-    """Draw Fig. 2: learning against a twin."""
-    return _outcomes(studies[TICTACTOE], TWIN, 2, 13_000)
-
-
-def fig3(studies):
-    """Draw Fig. 3: learning against the non-deterministic Min-Max."""
-    return _outcomes(studies[TICTACTOE], PERFECT_TEACHER, 3, 11_000)
-
-
-def _running(study, title, number, first):
-    """Draw Fig. 4 or 5: how the percentages of a contest with Min-Max become stable."""
+def fig4_and_5(studies):
+    """Draw Figs. 4 and 5: how the percentages of a contest with Min-Max become stable."""
+    study = studies[TICTACTOE]
     game = study.arms[TWIN][0].job.game
     games = _of_twin(study, Baseline).games
-    contest = agents.contest(game, first(game), agents.min_max(game), games=games, seed=number)
-    figure, data = figures.learning_curves(
-        running_shares(contest.results),
+    firsts = {"Min-Max against Min-Max": agents.min_max, "Random against Min-Max": agents.chance}
+    curves = {}
+    distinct = []
+    for number, (title, first) in enumerate(firsts.items(), 4):
+        players = first(game), agents.min_max(game)
+        contest = agents.contest(game, *players, games=games, seed=number)
+        curves[title] = running_shares(contest.results)
+        distinct.append(f"{contest.distinct:,}")
+    figure, data = _beside_each_other(
+        curves,
         RUNNING,
-        title=title,
-        score_axis=False,
+        title="Tic-Tac-Toe: the result so far",
         label="percent of the games so far",
+        xlabel="games so far",
     )
+    figure.axes[0].set_xscale("log")
+    figure.axes[0].xaxis.set_major_formatter("{x:,.0f}")
     return (
         figure,
         data,
-        f"Percentages over the games played so far, as in Fig. {number}. {contest.distinct:,} of"
-        f" the {games:,} games are different.",
+        "Percentages over the games played so far, as in Figs. 4 and 5 of the paper. Of"
+        f" {games:,} games {' and '.join(distinct)} are different.",
         [],
     )
 
 
-def fig4(studies):
-    """Draw Fig. 4: the deterministic Min-Max against itself."""
-    return _running(studies[TICTACTOE], "Min-Max against Min-Max", 4, agents.min_max)
-
-
-def fig5(studies):
-    """Draw Fig. 5: a random player against the deterministic Min-Max."""
-    return _running(studies[TICTACTOE], "Random against Min-Max", 5, agents.chance)
+def _beside_each_other(curves, outcomes, **more):
+    """Draw the outcomes of several contests, title -> their curves, in a panel each."""
+    parts = []
+    panels = {}
+    names = {}
+    styles = {}
+    for title, of_title in curves.items():
+        lines = {outcome: f"{title}, {outcome}" for outcome in outcomes}
+        parts.append(of_title.assign(arm=of_title["arm"].map(lines)))
+        panels[title] = list(lines.values())
+        for outcome, line in lines.items():
+            names[line] = outcome
+            styles[line] = figures.arm_style(outcome, list(outcomes))
+    lines = list(names)
+    return figures.learning_curves(
+        pd.concat(parts), lines, panels=panels, names=names, styles=styles, score_axis=False, **more
+    )
 
 
 def learning(studies):
@@ -112,13 +125,16 @@ def learning(studies):
         score_axis=False,
         label="percent of games lost",
         title="Tic-Tac-Toe, by teacher: greedy games against the non-deterministic Min-Max",
+        xlabel="training games",
+        panels={teacher: [teacher] for teacher in TEACHERS},
+        behind=True,
     )
     return (
         figure,
         data,
         "Share of games that the learning agent, as player 1, loses to the non-deterministic"
-        " Min-Max, by the teacher of its training: mean over runs with 95% intervals. An agent"
-        " without mistakes never loses.",
+        " Min-Max, a panel for each teacher of its training (grey: the others): mean over runs with"
+        " 95% intervals. An agent without mistakes never loses.",
         list(TEACHERS),
     )
 
@@ -158,19 +174,21 @@ def strength(studies):
         seat=list(SEATS),
     )
     lines = rows.opponent.astype(str) + ", " + rows.seat.astype(str) + " seat"
-    curves = rows.assign(arm=lines, episode=rows.player.astype(str).map(percents))
+    curves = rows.assign(arm=lines, percent=rows.player.astype(str).map(percents))
     figure, data = figures.learning_curves(
         curves,
         sorted(set(lines)),
+        x="percent",
         score_axis=False,
         label="percent of games lost",
-        title="Snapshots Q-p of a twin",
+        title="Snapshots Q-p of a twin: how often do they lose?",
+        xlabel="p, percent of the training games",
     )
     return (
         figure,
         data,
-        "Exact probability that Q-p loses; p on the x-axis (percent of N training games). Mean over"
-        " runs with 95% intervals. A graded series of weaker agents would fall steadily.",
+        "Exact probability that Q-p loses, the twin's table after p percent of its training games:"
+        " mean over runs with 95% intervals. A graded series of weaker agents would fall steadily.",
         [TWIN],
     )
 
@@ -186,12 +204,16 @@ def lost_to_teachers(study, arms, title, last=None):
         score_axis=False,
         label="percent of games lost in the first seat",
         title=title,
+        xlabel="training games",
+        panels={arm: [arm] for arm in arms},
+        behind=True,
     )
     return (
         figure,
         data,
-        "Share of games that the learning agent loses to its teacher, in the first seat: mean over"
-        " runs with 95% intervals. Convergence needs a line at 0.",
+        "Share of games that the learning agent loses to its teacher, in the first seat, a panel"
+        " for each teacher (grey: the others): mean over runs with 95% intervals. Convergence needs"
+        " a line at 0.",
         list(arms),
     )
 
@@ -202,29 +224,61 @@ def kalah_learning(studies):
     return lost_to_teachers(studies["kalah-q"], KALAH, title)
 
 
-def training_games(study, arm, teacher, last):
-    """Draw Fig. 2 or 3 of the games in which an agent learns, up to an episode."""
-    figure, data = figures.learning_curves(
-        training_curves(study.table(), arm, last),
+def training_games(study, arms, last):
+    """Draw Figs. 2 and 3 of the games in which agents learn; arms: teacher -> arm."""
+    curves = {
+        f"teacher: {teacher}": training_curves(study.table(), arm, last)
+        for teacher, arm in arms.items()
+    }
+    figure, data = _beside_each_other(
+        curves,
         OUTCOMES,
-        score_axis=False,
+        title="Tic-Tac-Toe, the tutorial's loop: the games in which an agent learns",
         label="percent of a hundred training games",
-        title=f"Tic-Tac-Toe, the tutorial's loop, teacher: {teacher}",
+        xlabel="training games",
     )
     return (
         figure,
         data,
-        f"Training games of a learner in the second seat, teacher: {teacher}; the tutorial's loop"
-        " with the paper's alpha and gamma, ties at random. Mean over runs with 95% intervals.",
-        [arm],
+        "Training games of a learner in the second seat, by teacher; the tutorial's loop with the"
+        " paper's alpha and gamma, ties at random. Mean over runs with 95% intervals.",
+        list(arms.values()),
+    )
+
+
+def nearness(readings, printed):
+    """Draw by which factor the lengths of training in some readings miss the printed ones.
+
+    readings: name -> table of results, and what the names of its arms end with. printed: arm -> N.
+    """
+    rows = []
+    for name, (table, ending) in readings.items():
+        for arm, number in printed.items():
+            games = select(table, arm=arm + ending, measure="convergence_games", opponent="").value
+            if len(games):
+                factor = games.median() / number
+                rows.append((name, f"teacher: {arm}", len(games), factor, None, None))
+    data = pd.DataFrame(rows, columns=PANEL)
+    figure = None
+    label = "training games until convergence: median, divided by the printed number"
+    if len(data):
+        title = "Tic-Tac-Toe: how near does each reading come to print?"
+        figure, data = figures.panels(list(readings), {label: data}, title, {label: 1.0})
+        for axes in figure.axes:
+            axes.set_xscale("log")
+            axes.xaxis.set_major_formatter("{x:g}")
+    return (
+        figure,
+        data,
+        "Median over ten trainings, divided by the printed number of training games; on the dotted"
+        " line both are equal. The scale is one of logarithms: 0.1 is a tenth of what is printed.",
+        [],
     )
 
 
 FIGURES = {
-    "tictactoe-q-fig2": fig2,
-    "tictactoe-q-fig3": fig3,
-    "tictactoe-q-fig4": fig4,
-    "tictactoe-q-fig5": fig5,
+    "tictactoe-q-fig2": fig2_and_3,
+    "tictactoe-q-fig4": fig4_and_5,
     "tictactoe-q-learning": learning,
     "tictactoe-q-points": tournament_points,
     "tictactoe-q-strength": strength,

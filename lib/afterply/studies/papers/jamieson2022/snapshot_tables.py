@@ -216,7 +216,7 @@ def by_teacher(table, arms, caps, printed, games):
     table : DataFrame
         Results of a study.
     arms : sequence of str
-        The arms.
+        The arms: a teacher, or a teacher and the reading, "Random, draw 0.5".
     caps, printed : dict
         Cap and printed N of each arm, or of the teacher with whose name the arm's begins.
     games : int
@@ -230,23 +230,31 @@ def by_teacher(table, arms, caps, printed, games):
         against_perfect = summary(table, arm, cap, opponent=PERFECT)
         teachers = select(table, arm=arm, measure="converged", player="teacher").value
         losses = select(table, arm=arm, measure="losses", opponent=OWN, seat=list(SEATS))
+        teacher, _, reading = arm.partition(", ")
         row = {
-            "teacher": arm,
-            "of the teachers converged": f"{(teachers > 0).sum()} of {len(teachers)}",
+            "teacher": teacher,
+            "reading": reading or "the text",
             "printed N": f"{number:,}",
-            "converged": against_own["converged"],
             "median N": against_own["median"],
             "95% interval": against_own["interval"],
-            "lost to the teacher at the end %": 100.0 * finals(losses).value.mean() / games,
-            f"converged against {PERFECT}": against_perfect["converged"],
-            "median N ": against_perfect["median"],  # the blank makes it another column
+            "converged": against_own["converged"],
+            "lost at the end %": 100.0 * finals(losses).value.mean() / games,
+            f"N, {PERFECT}": against_perfect["median"],
+            f"converged, {PERFECT}": against_perfect["converged"],
+            "teachers converged": f"{(teachers > 0).sum()} of {len(teachers)}",
         }
         if teachers.empty:
-            row["of the teachers converged"] = "-"
+            row["teachers converged"] = "-"
         if not number:
             row["printed N"] = "-"
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def shown_by_teacher(*table_and_more):
+    """Return :func:`by_teacher` as a page shows it: the name of a teacher stays in one line."""
+    styled = shown(by_teacher(*table_and_more), na_rep="-")
+    return styled.set_properties(subset=["teacher"], **{"white-space": "nowrap"})
 
 
 def _of_arm_or_teacher(values, arm):

@@ -88,15 +88,28 @@ def othello_learning(studies):
     """Draw the curves of Othello against positional players."""
     study = studies["othello"]
     opponents = ["Bench", "Heur"]
+    arms = arms_of(study)
     rows, published = in_lines(
         select(study.table(), measure="win_rate", opponent=opponents),
         of_table_1(study, measure="win_rate", opponent="Bench"),
     )
-    lines = []
+    panels = {}
+    names = {}
+    styles = {}
     for opponent in opponents:
-        lines += [f"{arm} vs {opponent}" for arm in arms_of(study)]
-    title = "Othello: TD-learning against positional players"
-    figure, data = figures.learning_curves(rows, lines, title=title, published=published)
+        of_opponent = {f"{arm} vs {opponent}": arm for arm in arms}
+        panels[f"against {opponent}"] = list(of_opponent)
+        names |= of_opponent
+        styles |= {line: figures.arm_style(arm, arms) for line, arm in of_opponent.items()}
+    figure, data = figures.learning_curves(
+        rows,
+        list(names),
+        title="Othello: TD-learning against positional players",
+        published=published,
+        styles=styles,
+        panels=panels,
+        names=names,
+    )
     caption = (
         "Win rate over both roles against the positional players Bench and Heur during training: "
         "mean over runs with 95% intervals, 488 games a point. Open markers at the right: Table 1 "
@@ -121,19 +134,22 @@ def connect4_learning(studies):
     study = studies["connect4"]
     curves, published = against_perfect_play(study)
     of_opponents = {
-        "AB": {"color": "#cc3311", "marker": "o"},
-        "AB-DL": {"color": "#0077bb", "marker": "s"},
+        "AB": {"color": figures.STYLES[0]["color"]},
+        "AB-DL": {"color": figures.STYLES[1]["color"]},
     }
+    looks = {"FARL": ("-", ("o", "s")), "no-FARL": ("--", ("^", "v"))}
     styles = {}
-    for arm, linestyle in (("FARL", "-"), ("no-FARL", "--")):
-        for opponent, style in of_opponents.items():
-            styles[f"{arm} vs {opponent}"] = style | {"linestyle": linestyle}
+    for arm, (linestyle, markers) in looks.items():
+        for (opponent, style), marker in zip(of_opponents.items(), markers):
+            look = style | {"linestyle": linestyle, "marker": marker}
+            styles[f"{arm} vs {opponent}"] = look
     figure, data = figures.learning_curves(
         curves,
         list(styles),
         best=50.0,
         published=published,
         score_axis=False,
+        possible=(0.0, 50.0),
         styles=styles,
         title="ConnectFour: TD-learning against perfect players",
     )
@@ -148,27 +164,36 @@ def connect4_learning(studies):
 
 
 def connect4_software(studies):
-    """Draw Fig. 4 as the text says and as the original software does: line = reading."""
+    """Draw Fig. 4 as the text says and as the original software does: a line for each reading."""
     study = studies["connect4"]
     curves, published = against_perfect_play(study)
     paper = load("konen2021")
     software = paper.reading("software-connect4")
     tuple_list = paper.reading("connect4-list")
-    styles = {}
-    for arm, opponent, color in (("FARL", "AB-DL", "#cc3311"), ("no-FARL", "AB", "#0077bb")):
-        of_text = {"color": color, "marker": "o", "linestyle": "-"}
-        styles[f"{arm} vs {opponent}"] = of_text
-        of_software = {"color": color, "marker": "D", "linestyle": "--"}
-        styles[f"{software.arms[arm]} vs {opponent}"] = of_software
-        of_list = {"color": color, "marker": "^", "linestyle": ":"}
-        styles[f"{tuple_list.arms[arm]} vs {opponent}"] = of_list
-    drawn_lines = set(curves["arm"])
+    panels = {}
+    names = {}
+    for arm, opponent, title in (
+        ("FARL", "AB-DL", "with FARL, against AB-DL"),
+        ("no-FARL", "AB", "without FARL, against AB"),
+    ):
+        readings = {
+            f"{arm} vs {opponent}": "as the text",
+            f"{tuple_list.arms[arm]} vs {opponent}": "the list of symmetric boards alone (D3)",
+            f"{software.arms[arm]} vs {opponent}": "as the original software",
+        }
+        panels[title] = list(readings)
+        names |= readings
+    every_reading = list(dict.fromkeys(names.values()))
+    styles = {line: figures.arm_style(name, every_reading) for line, name in names.items()}
     figure, data = figures.learning_curves(
         curves,
-        [line for line in styles if line in drawn_lines],
+        list(styles),
         best=50.0,
         score_axis=False,
+        possible=(0.0, 50.0),
         styles=styles,
+        panels=panels,
+        names=names,
         published=[claim for claim in published if claim.arm in styles],
         title="ConnectFour: as the text says and as the original software does",
     )
@@ -195,7 +220,9 @@ def connect4_weights(studies):
     data = []
     if percents:
         title = "ConnectFour: weights in use after the training"
-        figure, data = figures.strip(percents, "percent of all weights", title=title)
+        figure, data = figures.strip(
+            percents, "percent of all weights", title=title, possible=(0, 100)
+        )
     caption = (
         "Weights that the training left different from 0, in percent of all: every run as a dot, "
         "mean with its 95% interval below. The paper: 8% with FARL, 0.9% without."
@@ -203,11 +230,11 @@ def connect4_weights(studies):
     return figure, data, caption, arms_of(study)
 
 
-def on_tictactoe(studies, lines, title):
-    """Draw arms of the study of SARSA on Tic-Tac-Toe."""
+def on_tictactoe(studies, lines, title, **panels):
+    """Draw arms of the study of SARSA on Tic-Tac-Toe, perhaps in panels."""
     rows = select(studies["sarsa"].table(), measure="win_rate", opponent="Max-N-10")
     arms = {f"Tic-Tac-Toe: {line}": line for line in lines}
-    return figures.learning_curves(as_lines(rows, arms), lines, best=50.0, title=title)
+    return figures.learning_curves(as_lines(rows, arms), lines, best=50.0, title=title, **panels)
 
 
 def sarsa_fig3(studies):
@@ -224,10 +251,18 @@ def sarsa_fig3(studies):
 
 def sarsa_tictactoe(studies):
     """Draw the three algorithms, with and without Final Adaptation."""
-    lines = [*ALGORITHMS, *(f"{name} without FARL" for name in ALGORITHMS)]
-    figure, data = on_tictactoe(studies, lines, "Tic-Tac-Toe: the three algorithms")
+    panels = {name: [name, f"{name} without FARL"] for name in ALGORITHMS}
+    names = {}
+    styles = {}
+    for lines in panels.values():
+        for line, name in zip(lines, ("with FARL", "without FARL")):
+            names[line] = name
+            styles[line] = figures.arm_style(name, ["with FARL", "without FARL"])
+    title = "Tic-Tac-Toe: the three algorithms"
+    more = {"panels": panels, "names": names, "styles": styles}
+    figure, data = on_tictactoe(studies, list(names), title, **more)
     caption = (
-        "Win rate (left axis) and score (right axis) against the perfect Max-N-10 during training: "
+        "Win rate against the perfect Max-N-10 during training, where 50% are the most: "
         "TD-learning, SARSA and Q-learning, with and without Final Adaptation. Mean over runs with "
         "95% intervals."
     )

@@ -18,9 +18,10 @@ from ....networks.ntuple import Network, make_tuples
 from ....players import MCTS
 from ....stats import mean_interval
 from ...evaluators import Evaluator, Matches
-from ...reports.figures import in_our_style, panels
+from ...reports.figures import arm_style, in_our_style, interval_of, learning_curves, panels
 from ...reports.picture import Picture
 from ...reports.summaries import PANEL, intervals, last_values
+from ...results import select
 
 UNKNOWN = (np.nan, np.nan, np.nan)  # mean and interval of no runs
 COLUMNS = [  # of `memory_and_strength`
@@ -73,7 +74,7 @@ def memory_and_strength(table, settings, algorithms, strength):
             if not len(values):
                 continue
             weights_in_use = last_values(table, arm, measure="active_weights")
-            mean, low, high = mean_interval(values)
+            mean, low, high = interval_of(measured["measure"], values)
             row = {
                 "game": title,
                 "algorithm": name,
@@ -470,6 +471,41 @@ def panel_rows(table, lines, columns_of, factor=lambda row: 1.0):
         values = factor(row) * last_values(table, arm, **columns_of(row))
         groups.append((row, series, values))
     return intervals(groups, PANEL)
+
+
+def draw_games(table, titles, names, strength):
+    """Draw the learning curves of several games, a panel each, in percent of both axes.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Results of a study whose arms are "game: algorithm".
+    titles, names : list of str
+        The games, and the algorithms.
+    strength : dict
+        Game -> columns of its strength.
+    """
+    parts = []
+    of_games = {}
+    for title in titles:
+        lines = [f"{title}: {name}" for name in names]
+        rows = select(table, arm=lines, **strength[title])
+        share = 100.0 * rows["episode"] / rows["episode"].max()
+        value = rows["value"] * _percent_of_greatest(title)
+        parts.append(rows.assign(share=share, value=value))
+        of_games[title] = lines
+    called = {line: line.partition(": ")[2] for lines in of_games.values() for line in lines}
+    return learning_curves(
+        pd.concat(parts),
+        list(called),
+        x="share",
+        xlabel="percent of the training",
+        label="percent of the greatest score",
+        title="The same n-tuples, the same episodes",
+        styles={line: arm_style(name, names) for line, name in called.items()},
+        panels=of_games,
+        names=called,
+    )
 
 
 def draw_answer(table, titles, strength_of):

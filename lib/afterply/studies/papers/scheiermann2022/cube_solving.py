@@ -292,10 +292,10 @@ def ratio(rows, most):
 def draw_iterations(finals):
     """Draw Fig. 7 (a): solved cubes by iterations; finals: study -> rows of its last episode."""
     lines = (  # c_puct, study, look
-        (1, "cube2", {"color": "#0077bb", "marker": "o", "linestyle": "-"}),
-        (1, "cube3", {"color": "#cc3311", "marker": "s", "linestyle": "-"}),
-        (10, "cube2", {"color": "#0077bb", "marker": "^", "linestyle": ":"}),
-        (10, "cube3", {"color": "#cc3311", "marker": "v", "linestyle": ":"}),
+        (1, "cube2", STYLES[1] | {"linestyle": "-"}),
+        (1, "cube3", STYLES[0] | {"linestyle": "-"}),
+        (10, "cube2", STYLES[1] | {"marker": "^", "linestyle": ":"}),
+        (10, "cube3", STYLES[0] | {"marker": "v", "linestyle": ":"}),
     )
     parts = []
     styles = {}
@@ -337,45 +337,54 @@ def _numbers_of_iterations(final, **columns):
     return sorted(rows["iterations"].astype(int).unique())
 
 
-def draw_solved(study, final, what, fewest=0, log=None):
+def draw_solved(finals, what, fewest=0, logs=None):
     """Draw Fig. 7 (b): solved cubes by "twists" or "distance", alone and with the searches.
 
     Parameters
     ----------
-    study : str
-        "cube2" or "cube3".
-    final : DataFrame
-        The rows of its last episode.
+    finals : dict
+        Study, "cube2" or "cube3" -> the rows of its last episode. Each has a panel.
     what : str
         The column of the x-axis, "twists" or "distance".
     fewest : int
         Cubes that a distance needs to be shown.
-    log : dict, optional
-        The original's results: agent -> number of twists -> percent.
+    logs : dict, optional
+        The original's results: study -> agent -> number of twists -> percent.
     """
-    lines = lines_of(final)
     parts = []
-    for line, search in lines.items():
-        rows = select(final, measure="solved_rate", **search, **{what: ...})
-        if fewest:
-            counts = select(final, measure="cubes", **search, **{what: ...})
-            cubes = counts.groupby(what)["value"].sum()
-            rows = rows[rows[what].map(cubes) >= fewest]
-        parts.append(rows.assign(arm=line))
-    logs = {}
-    if log:
-        logs = {f"{line}, original": log[agent] for line, agent in LOGGED.items()}
+    curves_of_logs = {}
+    panels = {}
+    names = {}
+    styles = {}
+    for study, final in finals.items():
+        lines = lines_of(final)
+        looks = _styles_of(lines)
+        of_study = {line: f"{TITLES[study]}, {line}" for line in looks}
+        for line, search in lines.items():
+            rows = select(final, measure="solved_rate", **search, **{what: ...})
+            if fewest:
+                counts = select(final, measure="cubes", **search, **{what: ...})
+                cubes = counts.groupby(what)["value"].sum()
+                rows = rows[rows[what].map(cubes) >= fewest]
+            parts.append(rows.assign(arm=of_study[line]))
+        for line, agent in LOGGED.items() if logs else ():
+            curves_of_logs[of_study[f"{line}, original"]] = logs[study][agent]
+        panels[TITLES[study]] = list(of_study.values())
+        names |= {unique: line for line, unique in of_study.items()}
+        styles |= {unique: looks[line] for line, unique in of_study.items()}
     xlabel = "twists from solved, exactly"
     if what == "twists":
         xlabel = "scrambling twists"
     return learning_curves(
-        with_logs(pd.concat(parts), logs, what),
-        [*lines, *logs],
+        with_logs(pd.concat(parts), curves_of_logs, what),
+        list(names),
         x=what,
         xlabel=xlabel,
-        logs=list(logs),
-        title=f"{TITLES[study]} cubes solved within 20 twists",
-        styles=_styles_of(lines),
+        logs=list(curves_of_logs),
+        title="Cubes solved within 20 twists",
+        styles=styles,
+        panels=panels,
+        names=names,
         **LOOK,
     )
 

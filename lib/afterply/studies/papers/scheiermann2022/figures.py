@@ -21,11 +21,11 @@ OTHELLO = "othello-wrapper"
 CONNECT4 = "connect4-wrapper"
 SEARCHED_TRAINING = "mcts-in-training"
 PROGRAMS = {"Rhino": "gtp-rhino", "Edax": "Edax"}
-# the players of Fig. 4: columns of their results, and look
+# the players of Fig. 4: columns of their results
 FIG_4 = {
-    "TCL-wrap": ({"iterations": ...}, "#cc3311", "o"),
-    "TCL-base": ({}, "#0077bb", "s"),
-    "MCTS-10k": ({"player": "MCTS", "iterations": ...}, "#009988", "^"),
+    "TCL-wrap": {"iterations": ...},
+    "TCL-base": {},
+    "MCTS-10k": {"player": "MCTS", "iterations": ...},
 }
 # columns that a study without some of its results lacks
 EMPTY = dict.fromkeys(("player", "opponent", "seat", "variant"), "")
@@ -48,10 +48,10 @@ def othello(studies, engine):
     last = last_results(studies[OTHELLO])
     rows = last[:0]
     styles = {}
-    for arm, (columns, color, marker) in FIG_4.items():
+    for arm, columns in FIG_4.items():
         of_arm = select(last, measure="win_rate", opponent=engine, level=..., **columns)
         rows = _below(rows, of_arm.assign(arm=arm))
-        styles[arm] = {"color": color, "marker": marker, "linestyle": "-"}
+        styles[arm] = arm_style(arm, list(FIG_4)) | {"linestyle": "-"}
         styles[f"{arm}, original"] = styles[arm] | DOTTED
     logs = {}
     if engine == "Edax":
@@ -63,8 +63,9 @@ def othello(studies, engine):
         " agent in both roles once. Dotted lines with open markers: result files of the original"
         " (40 matches a level), which are near Fig. 4 but not its values. Above the dashed line a"
         " player wins more than half.",
-        "Rhino": "The same against levels of gtp-rhino, which are no levels of Edax: mean over"
-        " agents with 95% intervals, each agent in both roles once.",
+        "Rhino": "Win rate against the levels of gtp-rhino, which are no levels of Edax: mean over"
+        " agents with 95% intervals, each agent in both roles once. Above the dashed line a player"
+        " wins more than half.",
     }
     picture, data = draw_ladder(rows, list(FIG_4), PROGRAMS[engine], title, logs, styles)
     picture.axes[0].axhline(50, color="#5c5c5c", linewidth=1, linestyle="--")
@@ -132,16 +133,16 @@ def cube_iterations(studies):
     )
 
 
-def cube_twists(studies, name):
+def cube_twists(studies):
     """Draw Fig. 7 (b): solved cubes by scrambling twists."""
-    log = logged("scheiermann2022")[name]
-    picture, data = draw_solved(name, last_of_text(studies[name]), "twists", log=log)
+    finals = {name: last_of_text(studies[name]) for name in TITLES}
+    picture, data = draw_solved(finals, "twists", logs=logged("scheiermann2022"))
     return (
         picture,
         data,
-        f"Share of solved {TITLES[name]} cubes by the number of scrambling twists: mean over agents"
-        " with 95% intervals, as in Fig. 7 (b). Dotted: the original's result files (1,000"
-        " iterations, c_puct 10).",
+        "Share of solved cubes by the number of scrambling twists: mean over agents with 95%"
+        " intervals, as in Fig. 7 (b). Dotted: the original's result files (1,000 iterations,"
+        " c_puct 10)." + missing_of_both(studies),
     )
 
 
@@ -151,7 +152,7 @@ def trained_arms(study):
 
 
 def searched(studies, engine, number=None):
-    """Draw Figs 8 to 10, or one of them: agents trained with search and without, by level."""
+    """Draw Figs 8 to 10, or Fig. 8 or 9: agents trained with search and without, by level."""
     study = studies[SEARCHED_TRAINING]
     arms, title = _arms_and_title(study, number)
     last = last_results(study)
@@ -175,11 +176,16 @@ def searched(studies, engine, number=None):
     every_line = [*trained_arms(study), BESIDE]
     styles = {line: arm_style(line, every_line) for line in every_line}  # the same in all figures
     program = PROGRAMS[engine]
-    picture, data = draw_ladder(rows, [*arms, BESIDE], program, title, logs, styles)
+    lines = [*arms, BESIDE]
+    panels = {line: [line] for line in [*lines, *logs]}
+    picture, data = draw_ladder(
+        rows, lines, program, title, logs, styles, panels=panels, behind=True
+    )
     return (
         picture,
         data,
-        f"Win rate against levels of {program}, each agent in both roles once, all with the search"
+        f"Win rate against levels of {program}, a panel for each training (grey: the others), each"
+        " agent in both roles once, all with the search"
         f" at test time: mean over agents with 95% intervals. {BESIDE}: trained without search, the"
         f" agents of notebook 20.{dotted}",
         arms,
@@ -187,7 +193,7 @@ def searched(studies, engine, number=None):
 
 
 def _arms_and_title(study, number):
-    """Return the arms that Fig. 8, 9 or 10 compares, in the order of its lines, and its title.
+    """Return the arms that Fig. 8 or 9 compares, in the order of its lines, and its title.
 
     The number None stands for one figure of all arms. An arm is called after the iterations of its
     search in training: W0 trains without search, W100 with 100 iterations for each move. Arms that
@@ -202,13 +208,10 @@ def _arms_and_title(study, number):
     if number == 8:
         compared = [search_of_paper, f"{search_of_paper}, equal time", *with_search]
         title = "about the same time of training"
-    elif number == 9:
+    else:  # Fig. 9
         deeper = _deeper(every_arm, search_of_paper)
         compared = ["W0", search_of_paper, f"{search_of_paper} by visits", *deeper]
         title = _games(study, "W0")
-    else:  # Fig. 10
-        compared = ["W0, long", f"{search_of_paper}, long"]
-        title = _games(study, "W0, long")
     without_repeats = dict.fromkeys(compared)
     return [arm for arm in without_repeats if arm in every_arm], title
 
@@ -238,10 +241,8 @@ FIGURES = {
     "connect4-wrapper-second": connect4_second,
     "connect4-wrapper-ranking": connect4_ranking,
     "cube3-iterations": cube_iterations,
-    "cube2-twists": partial(cube_twists, name="cube2"),
-    "cube3-twists": partial(cube_twists, name="cube3"),
+    "cube3-twists": cube_twists,
     "mcts-in-training-edax": partial(searched, engine="Edax"),
     "mcts-in-training-rhino-8": partial(searched, engine="Rhino", number=8),
     "mcts-in-training-rhino-9": partial(searched, engine="Rhino", number=9),
-    "mcts-in-training-rhino-10": partial(searched, engine="Rhino", number=10),
 }

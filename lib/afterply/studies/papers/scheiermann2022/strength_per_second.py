@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ...profiles import QUICK
-from ...reports.figures import interval_of, panels
+from ...reports.figures import arm_style, interval_of, learning_curves, panels
 from ...reports.summaries import PANEL, finals, intervals
 from ...reports.times import ALL_OF_IT, on_one_processor, seconds
 
@@ -16,6 +16,8 @@ WAYS = {  # `player` of a result, or "alone" -> how a player finds its move
 }
 DIRECT = ", direct games"  # what the names of arms with direct games end with
 WON = "direct games won, percent"  # label of a panel
+BEATEN = ", beaten"  # what the names of lines end with that join nothing
+RATING = "rating (Elo points above random play)"
 
 
 def timed_ratings(table, costs):
@@ -153,6 +155,76 @@ def summary(points, direct, limit):
     if len(with_uct):
         tables[WON] = with_uct
     return panels(games, tables, "Who is strongest?", {WON: 50.0})
+
+
+def thinking(points):
+    """Draw the rating of every player against the time of its move, a panel for each game.
+
+    A line joins the players of a kind that nobody of it beats in less time; the others stand
+    beside it.
+    """
+    rows = _longest_trainings(points).dropna(subset="move")
+    is_beaten = np.zeros(len(rows), bool)
+    for _, of_kind in rows.groupby(["game", "way"], sort=False):
+        mean = of_kind.groupby("who")[["move", "value"]].mean().sort_values("move")
+        beaten = mean.index[mean["value"] < mean["value"].cummax()]
+        is_beaten |= (rows["who"].isin(beaten) & rows.index.isin(of_kind.index)).to_numpy()
+    line = rows["game"] + ", " + rows["way"]
+    rows = rows.assign(line=line.where(~is_beaten, line + BEATEN))
+    return _by_game(
+        rows, "move", "What a move may cost: rating and thinking", "CPU milliseconds of a move"
+    )
+
+
+def training(points):
+    """Draw the rating of the agent alone against the time of its training, a panel a game."""
+    rows = points[points["who"] == "alone"].dropna(subset="training")
+    rows = rows.assign(line=rows["game"] + ", " + rows["way"])
+    return _by_game(
+        rows,
+        "training",
+        "What a training may cost: rating of the agent alone",
+        "CPU seconds of the training",
+    )
+
+
+def _by_game(rows, x, title, xlabel):
+    """Draw lines of players against a time, on a scale of logarithms, a panel for each game."""
+    panels_of_games = {}
+    names = {}
+    styles = {}
+    kinds = [way for way in WAYS.values() if way in set(rows["way"])]
+    for way in kinds:  # the order of the legend
+        lines = rows[rows["way"] == way][["game", "line"]].drop_duplicates()
+        for game, line in sorted(lines.to_numpy().tolist(), key=_is_beaten):
+            panels_of_games.setdefault(game, []).append(line)
+            names[line] = way
+            styles[line] = arm_style(way, kinds)
+            if _is_beaten((game, line)):
+                styles[line] = styles[line] | {"linestyle": ""}
+    figure, data = learning_curves(
+        rows,
+        list(names),
+        by="line",
+        x=x,
+        title=title,
+        possible=None,
+        score_axis=False,
+        label=RATING,
+        xlabel=xlabel,
+        panels=panels_of_games,
+        names=names,
+        styles=styles,
+    )
+    for axes in figure.axes:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
+    return figure, data
+
+
+def _is_beaten(game_and_line):
+    """Return whether these players are beaten by others of their kind in less time."""
+    return game_and_line[1].endswith(BEATEN)
 
 
 def _games_with_uct(direct):

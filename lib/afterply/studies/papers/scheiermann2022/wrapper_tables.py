@@ -1,5 +1,6 @@
 """What a search adds, which half of it does, and its costs ([scheiermann2022] IV-D and IV-E)."""
 
+import re
 from collections import namedtuple
 
 import numpy as np
@@ -37,7 +38,20 @@ PRINTED = {  # iterations, games of a training -> hours; some are printed as day
 Trained = namedtuple("Trained", "seconds milliseconds")
 
 
-def draw_ladder(rows, arms, program, title, logs, styles):
+def scale_and_search(label) -> tuple[str, str]:
+    """Return row and series, in a figure, of a search of 2048 by its label.
+
+    >>> scale_and_search("Wrapped-100 (scale 1000, enumerated)")
+    ('scale 1,000', '100 iterations, enumerated')
+    """
+    found = re.fullmatch(r"Wrapped-(\d+) \(scale (\d+)((?:, \w+)?)\)", label)
+    if not found:
+        return label, label
+    iterations, scale, way = found.groups()
+    return f"scale {int(scale):,}", f"{int(iterations):,} iterations{way}"
+
+
+def draw_ladder(rows, arms, program, title, logs, styles, **panels):
     """Draw win rates by `level` of an engine.
 
     Parameters
@@ -52,6 +66,8 @@ def draw_ladder(rows, arms, program, title, logs, styles):
         Line -> {level: the authors' win rate}.
     styles : dict
         Line -> its look.
+    panels
+        Small multiples, as of `learning_curves`.
     """
     return learning_curves(
         with_logs(rows, logs, "level"),
@@ -62,6 +78,7 @@ def draw_ladder(rows, arms, program, title, logs, styles):
         score_axis=False,
         logs=list(logs),
         styles=styles,
+        **panels,
     )
 
 
