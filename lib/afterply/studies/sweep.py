@@ -9,7 +9,7 @@
 
 import itertools
 
-from ..checks import whole
+from ..checks import count
 from ..games.game import check_game
 from ..learners.parameters import usual
 from ..players.basic import Random
@@ -119,12 +119,13 @@ def sweep(
         If a parameter is unknown, out of its range, or has no values.
     """
     check_game(game, "a sweep")
+    count("seeds", seeds)
     combinations = _combinations(parameters)
     settings = usual(learner.PARAMETERS, game)
     usual_episodes = settings.pop("episodes", learner.DEFAULTS.get("episodes"))
     if episodes is None:
         episodes = usual_episodes
-    episodes = whole("episodes", episodes)
+    episodes = count("episodes", episodes)
     if eval_every is None:
         eval_every = max(1, episodes // POINTS)
     if evaluate is None:
