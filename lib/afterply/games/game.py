@@ -1,13 +1,16 @@
 """The class of games: playing and showing them from Python, with a check of every state."""
 
 import functools
+import operator
 import reprlib
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from ..checks import whole
+from .. import checks
+from ..checks import generator, listed, numbers, whole
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng
 from ..kernel.source import PACKAGE
@@ -172,7 +175,7 @@ class Game(Definition):
         legal = self.choices(s)
         if isinstance(action, str):
             action = self.action(s, action)
-        if action not in legal:
+        if self._index(action) not in legal.tolist():
             raise ValueError(
                 f"action {action} is not legal in {self.name}; legal here: {legal.tolist()}"
             )
@@ -184,7 +187,7 @@ class Game(Definition):
         `rng` is the uint64[1] of ``kernel.new_rng`` and advances.
         Source: [konen2021] Alg. 6, line 3.
         """
-        return self._call("chance", self._vector(s), "size", after=[rng])[1]
+        return self._call("chance", self._vector(s), "size", after=[generator(rng)])[1]
 
     def next(self, s, action, rng=None) -> np.ndarray:
         """Return the next state after `action` and, where the game has one, its random part."""
@@ -245,6 +248,7 @@ class Game(Definition):
 
     def random_start(self, rng) -> tuple[np.ndarray, list[int]]:
         """Draw a start state by the start scheme; return it and the actions that led there."""
+        generator(rng)
         path = np.zeros(max(1, self.rules.start_plies), np.int32)
         moves = np.zeros(self.max_legal + MARGIN, np.int32)[: self.max_legal]
         num_plies, s = self._call(
@@ -258,7 +262,7 @@ class Game(Definition):
 
     def after(self, actions) -> np.ndarray:
         """Return the state after a sequence of actions from the default start."""
-        return functools.reduce(self.next, actions, self.start())
+        return functools.reduce(self.next, listed("the actions", actions), self.start())
 
     # -------------------------------------------------------------------------------------- showing
     def render(self, s) -> str:
@@ -269,6 +273,7 @@ class Game(Definition):
 
     def parse(self, text: str) -> np.ndarray:
         """Return the state that a text describes in the game's own form, or by its numbers."""
+        checks.text("a state to read", text)
         parse = self.functions["parse"]
         if parse:
             try:
@@ -281,13 +286,14 @@ class Game(Definition):
 
     def action_name(self, s, action) -> str:
         """Return the usual notation of an action."""
+        action = self._action(action)
         action_name = self.functions["action_name"]
-        return action_name(self._state(s), int(action)) if action_name else str(int(action))
+        return action_name(self._state(s), action) if action_name else str(action)
 
     def action(self, s, name: str) -> int:
         """Return the legal action with a name, such as "d1", as :meth:`action_name` gives it."""
         actions = {self.action_name(s, action): int(action) for action in self.legal(s)}
-        if name not in actions:
+        if not isinstance(name, str) or name not in actions:
             moves = ", ".join(actions) or "none, the game is over"
             raise ValueError(f"{name!r} is no move of {self.name} here; there are {moves}")
         return actions[name]
@@ -347,7 +353,7 @@ class Game(Definition):
 
     def _codes_of_array(self, board) -> np.ndarray:
         """Return the codes of the cells of a board in the form of :meth:`to_array`."""
-        array = np.asarray(board)
+        array = numbers(f"a board of {self.name}", board)
         if array.shape != self.layout.shape:
             raise ValueError(
                 f"a board of {self.name} has the shape {self.layout.shape}, not {array.shape} as"
@@ -372,12 +378,13 @@ class Game(Definition):
         An action without places has a button with its name, as every action on a board that is
         drawn as text.
         """
+        action = self._action(action)
         if self.svg is None:
             return []
         if self.touch:
-            return [int(place) for place in self.touch(self._state(s), int(action))]
+            return [int(place) for place in self.touch(self._state(s), action)]
         actions_are_cells = self.actions <= self.cells + 1  # and one more, such as a pass
-        return [int(action)] if actions_are_cells and action < self.cells else []
+        return [action] if actions_are_cells and action < self.cells else []
 
     def view(self, s, values=None, last=None) -> View:
         """Return an object that a notebook shows as a picture of the state.
@@ -385,7 +392,33 @@ class Game(Definition):
         `values` are {action: value}, or in the order of `legal`, and shown as a heat map; `last` is
         the action that led here, which is marked.
         """
-        return View(state_svg(self, self._state(s), values, last))
+        if last is not None:
+            last = self._action(last)
+        return View(state_svg(self, self._state(s), self._shown(s, values), last))
+
+    @staticmethod
+    def _index(action):
+        """Return an action as a number of Python, or None if it is no whole number."""
+        try:
+            return operator.index(action)
+        except TypeError:
+            return None
+
+    def _action(self, action) -> int:
+        """Return an action as a number, or raise ValueError if it is none of this game."""
+        return whole(f"an action of {self.name}", action, 0, self.actions - 1)
+
+    def _shown(self, s, values):
+        """Return values to draw, or raise ValueError if they are none."""
+        if values is None:
+            return None
+        if isinstance(values, Mapping):
+            values = {self._action(action): value for action, value in values.items()}
+            shown = values.values()
+        else:
+            shown = values = listed("values", values)
+        numbers("the values of actions", list(shown))
+        return values
 
     # ----------------------------------------------------------------------------------- the border
     def _call(self, rule, array, remedy, *, before=(), after=(), call=None):
@@ -412,15 +445,15 @@ class Game(Definition):
 
     def _vector(self, s) -> np.ndarray:
         """Return a state from outside as int32[size], or raise ValueError."""
-        numbers = np.asarray(s)
-        if numbers.shape != (self.size,) or numbers.dtype.kind not in "iu":
+        array = s if isinstance(s, np.ndarray) else numbers(f"a state of {self.name}", s)
+        if array.shape != (self.size,) or array.dtype.kind not in "iu":
             raise ValueError(
                 f"a state of {self.name} is a vector of {self.size} int32, not"
-                f" {reprlib.repr(s)} of shape {numbers.shape} and type {numbers.dtype}"
+                f" {reprlib.repr(s)} of shape {array.shape} and type {array.dtype}"
             )
-        vector = np.ascontiguousarray(numbers, np.int32)
-        if vector is not numbers and (vector != numbers).any():
-            raise ValueError(f"the numbers of a state must fit int32, unlike {numbers.tolist()}")
+        vector = np.ascontiguousarray(array, np.int32)
+        if vector is not array and (vector != array).any():
+            raise ValueError(f"the numbers of a state must fit int32, unlike {array.tolist()}")
         return vector
 
     def _state(self, s, to_move=False) -> np.ndarray:
