@@ -22,7 +22,7 @@ import yaml
 from . import checks
 
 PACKAGED = Path(__file__).resolve().parent / "data"  # in a wheel: the data published with it
-SIGNATURE = "sum"  # the field of a JSON file that is the checksum of the others
+SIGNATURE = "sum"  # the last field of a JSON file: the checksum of the text before it
 MARK = ".made-by-afterply"  # the file in a folder that a command fills
 
 
@@ -369,25 +369,29 @@ def _read_fields(path, parse, language):
 
 
 def write_signed(path, content: dict) -> None:
-    """Write a JSON file that ends with the checksum of what it says, for :func:`read_signed`."""
-    text = json.dumps(content | {SIGNATURE: _signature(content)}, indent=1, allow_nan=False)
-    write_text(path, text + "\n")
+    """Write a JSON file that ends with the checksum of its text, for :func:`read_signed`."""
+    text = json.dumps(content, indent=1, allow_nan=False).removesuffix("\n}") + ",\n"
+    write_text(path, text + _signature(text))
 
 
 def read_signed(path) -> dict:
     """Return the fields of a file of :func:`write_signed`; ValueError if any of them was edited."""
     content = read_json(path)
-    if content.pop(SIGNATURE, None) != _signature(content):
+    whole = Path(path).read_text(encoding="utf-8")
+    text, _, _ = whole.rpartition(f' "{SIGNATURE}"')
+    if whole != text + _signature(text):
         raise ValueError(
             f"{path} does not say what was written: it was edited, or its checksum {SIGNATURE!r} is"
             " missing; restore it (git checkout) or make it again"
         )
+    del content[SIGNATURE]
     return content
 
 
-def _signature(content: dict) -> str:
-    text = json.dumps(content, sort_keys=True, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def _signature(text: str) -> str:
+    """Return the end of a file whose text begins so: the checksum of that."""
+    checksum = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return f' "{SIGNATURE}": "{checksum}"\n}}\n'
 
 
 # Folders that a command makes its own

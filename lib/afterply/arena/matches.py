@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..checks import boolean, count, listed, numbers, one_of, seed_number, whole
+from ..checks import boolean, count, listed, numbers, one_of, plain, seed_number, whole
 from ..checks import path as checked_path
 from ..files import parse_json, write_text
 from ..games.calls import call_chance, call_legal, call_over, call_play, call_player
@@ -444,9 +444,10 @@ def win_rate(scores, score_range=(-1.0, 1.0)) -> float:
     if ends.shape != (2,) or not ends[0] < ends[1]:
         raise ValueError(f"score_range must be (least, greatest), not {score_range!r}")
     low, high = ends.tolist()
-    scores = [math.nan if score is None else score for score in listed("scores", scores)]
-    values = numbers("scores", scores).astype(float)
-    scores_in_words = reprlib.repr(values.ravel().tolist())
+    given = plain(listed("scores", scores))
+    scores_in_words = reprlib.repr(given)
+    values = numbers("scores", [math.nan if score is None else score for score in given])
+    values = values.astype(float)
     if not values.size:
         raise ValueError(f"there is no score among {scores_in_words}")
     missing = int((~np.isfinite(values)).sum())

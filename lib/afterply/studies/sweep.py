@@ -11,6 +11,7 @@ import itertools
 
 from ..checks import count
 from ..games.game import check_game
+from ..identity import is_learner
 from ..learners.parameters import usual
 from ..players.basic import Random
 from .evaluators import Matches
@@ -120,6 +121,8 @@ def sweep(
     """
     check_game(game, "a sweep")
     count("seeds", seeds)
+    if not is_learner(learner):
+        raise TypeError(f"a learner is a module as afterply.learners.td, not {learner!r}")
     combinations = _combinations(parameters)
     settings = usual(learner.PARAMETERS, game)
     usual_episodes = settings.pop("episodes", learner.DEFAULTS.get("episodes"))
