@@ -26,6 +26,7 @@ from test_bad_calls import NAMES, TABLE, filled, words
 
 ENDS = ("accepted", "clear", "unclear", "late", "hang", "crash")
 LONGEST = 5  # seconds of one call, longer than anything compiles here
+COMPILING = 600  # until the first call
 HANGING = 90  # seconds without a word, after which a process is ended
 
 VALUES = """
@@ -281,7 +282,7 @@ def tried(step=1):
         begun = False
         while True:
             try:
-                line = lines.get(timeout=HANGING)
+                line = lines.get(timeout=HANGING if begun else COMPILING)
             except queue.Empty:
                 process.kill()
                 assert begun, f"nothing begins: {errors}"

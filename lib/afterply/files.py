@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import importlib
 import io
+import itertools
 import json
 import os
 import re
@@ -23,6 +24,7 @@ from . import checks
 
 PACKAGED = Path(__file__).resolve().parent / "data"  # in a wheel: the data published with it
 SIGNATURE = "sum"  # the last field of a JSON file: the checksum of the text before it
+DEEPEST = 200  # lists and mappings within each other
 MARK = ".made-by-afterply"  # the file in a folder that a command fills
 
 
@@ -292,6 +294,8 @@ def parse_yaml(text: str, texts=()):
 
     `texts` are keys whose contents are texts as they are written, such as 007.
     """
+    if _is_deep(text):  # libyaml would overflow the stack of the process
+        raise ValueError("its lists and mappings are too deep")
     loader = type("_YAMLWithTexts", (_StrictYAML,), {"texts": frozenset(texts)})
     try:
         return yaml.load(text, Loader=loader)
@@ -299,6 +303,13 @@ def parse_yaml(text: str, texts=()):
         raise ValueError("its lists and mappings are too deep") from None
     except yaml.YAMLError as error:
         raise ValueError(str(error).replace('"<unicode string>", ', "")) from error
+
+
+def _is_deep(text) -> bool:
+    """Return whether brackets, or the dashes of a line, may open too many lists in each other."""
+    steps = ({"[": 1, "{": 1, "]": -1, "}": -1}.get(sign, 0) for sign in text)
+    deepest = max(itertools.accumulate(steps), default=0)
+    return deepest > DEEPEST or re.search(rf"([-?:]\s+){{{DEEPEST}}}", text) is not None
 
 
 def parse_json(text, missing: bool = False):
