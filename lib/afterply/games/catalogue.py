@@ -68,12 +68,13 @@ def makes_game(function) -> bool:
     Under ``from __future__ import annotations``, or in quotes, annotations are texts.
     """
     result = function.__annotations__.get("return")
-    if not isinstance(result, str):
-        return result is Game
-    if result.rpartition(".")[2] == "Game":  # perhaps imported for type checkers only
-        return True
-    with contextlib.suppress(Exception):  # it may name anything, also what is not there
-        result = eval(result, function.__globals__)
+    for _ in range(2):  # both may be the case
+        if not isinstance(result, str):
+            break
+        if result.rpartition(".")[2] == "Game":  # perhaps imported for type checkers only
+            return True
+        with contextlib.suppress(Exception):  # it may name anything, also what is not there
+            result = eval(result, function.__globals__)
     return result is Game
 
 
