@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from . import checks
+from .checks import path as checked_path
 
 PACKAGED = Path(__file__).resolve().parent / "data"  # in a wheel: the data published with it
 SIGNATURE = "sum"  # the last field of a JSON file: the checksum of the text before it
@@ -84,7 +84,7 @@ def load_module(path):
 
     ValueError if there is no such file, if it fails, or if another module has its name.
     """
-    file = checks.path(path).resolve()
+    file = checked_path(path).resolve()
     if not file.is_file():
         raise ValueError(f"there is no file {path}")
     folder = str(file.parent)
@@ -137,7 +137,7 @@ def replacing(path):
     If `path` is a link, its target is replaced. Devices and pipes are written to directly.
     OSError if `path` cannot be written.
     """
-    path = checks.path(path)
+    path = checked_path(path)
     try:
         write = _write_stream if _is_stream(path) else _replace_file
         with write(path) as file:
@@ -206,7 +206,7 @@ def _open_stream(path):
 def write_text(path, text: str) -> None:
     """Write a text file as a whole or not at all; a file with this text already stays untouched."""
     content = text.encode()
-    file = checks.path(path)
+    file = checked_path(path)
     if not _is_stream(path) and file.is_file() and file.read_bytes() == content:
         return
     with replacing(path) as opened:
@@ -369,7 +369,7 @@ def require_end(text: str) -> str:
 
 def _read_fields(path, parse, language):
     try:
-        content = parse(checks.path(path).read_text(encoding="utf-8"))
+        content = parse(checked_path(path).read_text(encoding="utf-8"))
         if not isinstance(content, dict):
             raise ValueError(f"it must be a mapping of fields, not {type(content).__name__}")
         return content
@@ -414,7 +414,7 @@ def own_folder(folder, files=None) -> Path:
     The file `MARK` in it says so. Where only some `files` are written, others may stand beside
     them. FileExistsError names a folder that holds anything else.
     """
-    folder = checks.path(folder).resolve()  # a link stays, what it leads to is filled
+    folder = checked_path(folder).resolve()  # a link stays, what it leads to is filled
     if folder.exists() and not folder.is_dir():
         raise FileExistsError(f"{folder} is a file: name a folder")
     mark = folder / MARK
@@ -453,7 +453,7 @@ class Archive:
 
     def __init__(self, path):
         self.path = path
-        path = checks.path(path)
+        path = checked_path(path)
         with self._reporting_damage():
             self._file = np.load(path, allow_pickle=False)
             self.names = set(self._file.files) - {"meta"}

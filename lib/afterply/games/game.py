@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import checks
 from ..checks import generator, listed, numbers, whole
+from ..checks import text as checked_text
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng
 from ..kernel.source import PACKAGE
@@ -273,7 +273,7 @@ class Game(Definition):
 
     def parse(self, text: str) -> np.ndarray:
         """Return the state that a text describes in the game's own form, or by its numbers."""
-        checks.text("a state to read", text)
+        checked_text("a state to read", text)
         parse = self.functions["parse"]
         if parse:
             try:

@@ -19,8 +19,8 @@ import traceback
 
 import numpy as np
 
-from .. import checks
 from ..checks import number, whole
+from ..checks import path as checked_path
 from ..games.catalogue import from_file, load_spec
 from ..games.game import check_game
 from ..identity import sources_behind_file
@@ -75,7 +75,7 @@ class PlayerFile:
     patience = math.inf
 
     def __init__(self, path, seconds: float = 5.0, megabytes: int = 2000):
-        self.path = checks.path(path)
+        self.path = checked_path(path)
         self.name = self.path.stem
         if not self.path.is_file():
             raise ValueError(f"there is no file {path}")

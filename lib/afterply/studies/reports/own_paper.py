@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ... import checks
+from ...checks import path as checked_path
 from ...files import own_folder, require_end, write_text
 from ..papers import claims
 from ..papers.compare import NEEDED
@@ -101,7 +101,7 @@ def _runs_in_words(results):
 
 def _read_all(path, tables) -> tuple:
     """Return the paper and a list of its tables; ValueError has the faults of all of them."""
-    path = checks.path(path)
+    path = checked_path(path)
     paper = None
     run_tables = []
     faults = []
@@ -125,7 +125,7 @@ def read_runs(table, study: str) -> pd.DataFrame:
         where = "the table of runs"
         rows = table
     else:
-        where = checks.path(table).name
+        where = checked_path(table).name
         try:
             rows = _read_csv(table)
         except ValueError as error:

@@ -23,8 +23,8 @@ import hashlib
 
 import numpy as np
 
-from .... import checks
 from ....checks import boolean, one_of, whole
+from ....checks import numbers as checked_numbers
 from ....games.calls import Arrays, call_legal, call_over, call_play, call_score, copy_into
 from ....games.game import check_game
 from ....games.rules import count
@@ -309,7 +309,7 @@ class Linear:
 
 def as_weights(numbers) -> np.ndarray:
     """Return 22 finite numbers as a new float64 array, or raise ValueError."""
-    weights = checks.numbers("a weight vector", numbers).astype(np.float64)
+    weights = checked_numbers("a weight vector", numbers).astype(np.float64)
     if weights.shape != (NUM_FEATURES,) or not np.isfinite(weights).all():
         raise ValueError(f"a weight vector is {NUM_FEATURES} finite numbers, not {numbers!r}")
     return weights
