@@ -6,6 +6,7 @@ All of them are tried in one process of its own, because the worst of them could
 
 import json
 import re
+from collections import Counter
 from functools import cache
 
 import joblib
@@ -26,6 +27,9 @@ SHARE = ["nan", "-0.5", "1.5", "'1'", "None", "[0.5]"]  # for a number between 0
 GAME = ["None", "3", "'tictactoe'"]
 WORD = ["None", "3", "'nothing'", "['first']"]
 SEED = ["1.5", "None", "'1'", "[1]", "True"]
+FLAG = ["1", "'no'", "[]", "None"]
+PATH = ["3", "None", "[]", "'a\\0b'"]
+TIMES = ["2**31", "10**30"]  # for how often something is done
 
 PLAYERS = [
     ("players.MaxN(_)", WHOLE),
@@ -181,10 +185,35 @@ ADAPTERS = [
     ("open_spiel.Bot(_)", ["None", "3", "'mcts'"]),
     ("open_spiel.mcts(_).name", WHOLE),
 ]
-TABLE = PLAYERS + ARENA + LEARNERS + GROUND + ADAPTERS
+BORDER = [
+    ("agent(state, seed=_)", SEED),
+    ("one.playing(game, _)", SEED),
+    ("arena.matches(nim, both, strict=_)", FLAG),
+    ("arena.matches(nim, both, forfeit=_)", FLAG),
+    ("arena.matches(nim, both, path=_)", ["3", "[]", "'a\\0b'"]),
+    ("arena.matches(game, both, episodes=_)", TIMES),
+    ("contest(game, agent, agent, _)", TIMES),
+    ("session.train(_)", TIMES),
+    ("ntuple.Network(game, [[0]], sigmoid=_)", FLAG),
+    ("ntuple.Network(game, [[0]], shared_tables=_)", FLAG),
+    ("net.save(_)", PATH),
+    ("net.save('net.npz', _)", FLAG),
+    ("players.load(_)", PATH),
+    ("session.load_state_dict(_)", ["None", "3", "'rng'", "object()"]),
+    ("session.load_state_dict(session.state_dict() | {'q': _})", ["None", "3", "[1.0]"]),
+    ("game.action_name(state, _)", ["None", "'a1'", "-1", "9", "1.5", "circle"]),
+    ("game.parse(_)", ["None", "3", "[1]"]),
+    ("game.view(state, last=_)", ["'a1'", "9", "circle"]),
+    ("game.view(state, values=_)", ["3", "'ab'", "{0: 'a'}", "{9: 1.0}", "circle"]),
+    ("game.random_start(_)", ["None", "3", "1.5"]),
+    ("td.Session(game, alpha=_)", ["circle"]),
+    ("players.MaxN(9, positions=_)", ["0", "1.5", "'3'", "True"]),
+]
+TABLE = PLAYERS + ARENA + LEARNERS + GROUND + ADAPTERS + BORDER
 
 SAID = {  # other words for a value
     "3": "not int",
+    "circle": "holds itself",
     "[]": "at least one",
     "{}": "not 0,",
     "([1, 2], [])": "shape (2,)",
@@ -218,6 +247,8 @@ from afterply.search import mcts, puct
 class Carrier:
     net = None  # it carries a network, but is neither player nor session
 
+circle = [1]
+circle.append(circle)
 load, nan, inf = games.load, math.nan, math.inf
 game, nim, nim3p, g2048, checkers = map(load, "tictactoe nim nim3p game2048 checkers".split())
 state, full, one = game.start(), game.parse("x o x x o o o x x"), players.Random()
@@ -270,7 +301,7 @@ def outcomes():
     return found
 
 
-@pytest.mark.parametrize("call", [call for call, _ in TABLE])
+@pytest.mark.parametrize("call", dict.fromkeys(call for call, _ in TABLE))
 def test_a_wrong_value_is_an_error_that_names_it(outcomes, call):
     for tried, value, error, text, named in outcomes:
         if tried == call:
@@ -278,6 +309,14 @@ def test_a_wrong_value_is_an_error_that_names_it(outcomes, call):
             assert error, f"{wrong} passes in silence"
             assert error in ("ValueError", "TypeError"), f"{wrong} raises {error}: {text}"
             assert named, f"{wrong} does not name the value: {text}"
+
+
+def test_nearly_every_value_in_every_place_is_a_clear_error_and_none_ends_the_process():
+    import every_value
+
+    ends = Counter(end for _, _, end, _ in every_value.tried(step=131))
+    assert not ends["crash"] and not ends["hang"] and ends.total() > 100
+    assert ends["unclear"] <= 0.1 * ends["clear"]
 
 
 # ------------------------------------------------------- whole numbers of numpy are whole numbers

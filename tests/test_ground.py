@@ -53,6 +53,72 @@ def test_what_can_not_be_written_leaves_nothing_behind(tmp_path, monkeypatch, mo
     assert (tmp_path / "old.json").read_text() == "new"
 
 
+def test_only_a_folder_of_a_command_is_emptied(tmp_path):
+    own, foreign = tmp_path / "own", tmp_path / "foreign"
+    (files.emptied_folder(own) / "page.html").write_text("old")
+    (own / "deeper").mkdir()
+    foreign.mkdir()
+    (foreign / "thesis.tex").write_text("mine")
+    (tmp_path / "link").symlink_to(foreign)
+    (own / "link").symlink_to(foreign)
+    assert [path.name for path in files.emptied_folder(own).iterdir()] == [files.MARK]
+    for path in (foreign, tmp_path / "link", tmp_path, foreign / "thesis.tex"):
+        with pytest.raises(FileExistsError, match="foreign|thesis.tex"):
+            files.emptied_folder(path)
+    assert (foreign / "thesis.tex").read_text() == "mine"
+
+
+BOMB = "a: &a [1, 2]\nb: [*a, *a]\n"
+
+
+@pytest.mark.parametrize(
+    "text, meant",
+    [
+        ("a: 1:37", "1:37"),
+        ("a: 0141", "0141"),
+        ("a: 1_000", "1_000"),
+        ("a: yes", "yes"),
+        ("a: 2020-01-01", "2020-01-01"),
+        ("a: 1e3", 1000.0),
+        ("a: -.5", -0.5),
+        ("a: 0", 0),
+        ("a: ", None),
+        ("a: True", True),
+        ("a: 1\nb: 2\na: 3", "line 3, column 1"),
+        ("a: {b: 1, b: 1}", "the key 'b' stands there twice"),
+        ("a: &a [*a]", "stands for a whole list"),
+        (BOMB, "stands for a whole list"),
+        ("a: " + 10**6 * "[", "too deep"),
+        ("a:\n  " + 10**6 * "- ", "too deep"),
+    ],
+)
+def test_yaml_is_read_strictly(text, meant):
+    if isinstance(meant, str) and (" " in meant):
+        with pytest.raises(ValueError, match=meant):
+            files.parse_yaml(text)
+    else:
+        found = files.parse_yaml(text)["a"]
+        assert found == meant and type(found) is type(meant)
+
+
+def test_json_is_read_strictly_and_a_signed_file_with_any_other_digit_is_refused(tmp_path):
+    for text in ('{"a": 1, "a": 2}', '[{"b": {"a": 1, "a": 1}}]', '{"a": NaN}', 9999 * "["):
+        with pytest.raises(ValueError, match="'a' stands there twice|NaN is no number|too deep"):
+            files.parse_json(text)
+    path = tmp_path / "card.json"
+    files.write_signed(path, {"a": [0.14285714285714285, 12], "b": "x"})
+    assert files.read_signed(path) == {"a": [0.14285714285714285, 12], "b": "x"}
+    text = path.read_text()
+    others = [text.replace('"x"', '"y"'), text.replace(' "sum"', ' "summe"'), text + "\n", "{}\n"]
+    for place, sign in enumerate(text):
+        if sign.isdigit():
+            others += [text[:place] + other + text[place + 1 :] for other in {*"369"} - {sign}]
+    for other in others:
+        path.write_text(other)
+        with pytest.raises(ValueError, match="card.json"):
+            files.read_signed(path)
+
+
 def test_a_link_stays_and_its_target_is_written(tmp_path):
     (tmp_path / "far").mkdir()
     for name in ("there", "not yet"):

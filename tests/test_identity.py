@@ -277,7 +277,7 @@ def test_another_version_of_a_learner_leaves_nothing_out_of_its_keys(monkeypatch
 
 def test_an_edited_list_of_n_tuples_is_another_key(tmp_path, monkeypatch):
     before = job({"tuples": "nim-1x3"}).key
-    text = "nim-1x3: {tuples: [[0, 1, 2]]}\nmine: {tuples: [[0]]}\n"
+    text = "nim-1x3: {tuples: [[0, 1, 2]]}\nmine: {tuples: [[0]]}\n...\n"
     monkeypatch.setenv("AFTERPLY_DATA", str(tmp_path))
     keys = []
     for text in (text, text.replace("[[0, 1, 2]]", "[[0, 1]]"), text.replace("[[0]]", "[[1]]")):

@@ -23,7 +23,7 @@ import numpy as np
 
 from afterply import arena
 from afterply.arena import ratings
-from afterply.files import data_directory, published_file, read_npz, write_text
+from afterply.files import data_directory, published_file, read_npz, write_signed
 from afterply.games.catalogue import load, load_spec
 from afterply.kernel.random import seed_from
 from afterply.learners import learners, td
@@ -351,8 +351,8 @@ def main(what="", *names) -> None:
     for name in names or known:
         made = make(name)
         if file:
-            text = json.dumps(made, indent=1, sort_keys="words" in made) + "\n"
-            write_text(FOLDER / file.format(name), text)
+            in_order = json.loads(json.dumps(made, sort_keys="words" in made))
+            write_signed(FOLDER / file.format(name), in_order)
         print(f"{name}: {made.get('words') or made.get('ratings') or made['name']}", flush=True)
 
 

@@ -1,12 +1,16 @@
 """Checks of arguments: each returns the value, or raises an error that names it."""
 
+import contextlib
 import importlib
 import math
+import os
+import reprlib
 import sys
 from pathlib import Path
 
 import numpy as np
 
+MOST_TIMES = 2**31 - 1  # that something is done, such as games: more would take days or years
 CLONE = Path(__file__).resolve().parents[2]  # of the repository, unless installed from a wheel
 
 
@@ -24,19 +28,36 @@ def whole(name: str, value, least: int = 1, most: int | None = None) -> int:
     return int(value)
 
 
+def count(name: str, value, least: int = 1) -> int:
+    """Return how many times something is done, `least` to 2**31 - 1, or raise ValueError."""
+    if is_whole(value) and value > MOST_TIMES:
+        raise ValueError(
+            f"{name} must be at most {MOST_TIMES:,}, not {value!r}: so many take days or years"
+        )
+    return whole(name, value, least)
+
+
 def plain(value):
     """Return numpy's numbers and texts as Python's own, also within lists, tuples and dictionaries.
 
-    Anything else, such as an array or a named tuple, comes back as it is.
+    Anything else, such as an array or a named tuple, comes back as it is. ValueError for a list or
+    dictionary that holds itself.
     """
+    try:
+        return _plain(value)
+    except RecursionError:
+        raise ValueError(f"a {type(value).__name__} holds itself, or is nested too deep") from None
+
+
+def _plain(value):
     if isinstance(value, np.generic):
         return value.item()
     if type(value) is dict:
-        return {name: plain(entry) for name, entry in value.items()}
+        return {name: _plain(entry) for name, entry in value.items()}
     if type(value) is list:
-        return [plain(element) for element in value]
+        return [_plain(element) for element in value]
     if type(value) is tuple:
-        return tuple(plain(element) for element in value)
+        return tuple(_plain(element) for element in value)
     return value
 
 
@@ -65,6 +86,52 @@ def boolean(name: str, value) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False, not {value!r}")
     return bool(value)
+
+
+def text(name: str, value) -> str:
+    """Return a text, or raise TypeError."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a text, not {value!r}")
+    return value
+
+
+def path(value) -> Path:
+    """Return the name of a file or folder as a path, or raise TypeError or ValueError."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"a path is a text or a Path, not {value!r}")
+    words = os.fspath(value)
+    try:
+        is_name = isinstance(words, str) and words and b"\0" not in os.fsencode(words)
+    except UnicodeEncodeError:
+        is_name = False
+    if not is_name:
+        raise ValueError(f"{value!r} is the name of no file")
+    return Path(words)
+
+
+def generator(rng):
+    """Return a generator of random numbers, or raise TypeError."""
+    is_one = isinstance(rng, np.ndarray) and rng.dtype == np.uint64 and rng.shape == (1,)
+    if not is_one:
+        raise TypeError(f"rng must be a generator, as of kernel.new_rng(seed), not {rng!r}")
+    return rng
+
+
+def listed(name: str, value) -> list:
+    """Return the entries of a list, a tuple or anything like it, or raise TypeError."""
+    if not isinstance(value, (str, bytes, dict)):
+        with contextlib.suppress(TypeError):
+            return list(value)
+    raise TypeError(f"{name} must be a list, not {value!r}")
+
+
+def numbers(name: str, value) -> np.ndarray:
+    """Return an array of whatever numbers, or raise ValueError if there are others in it."""
+    with contextlib.suppress(ValueError, TypeError, RecursionError):  # of rows unlike in length
+        array = np.asarray(value)
+        if array.dtype.kind in "biuf":
+            return array
+    raise ValueError(f"{name} must be an array of numbers, not {reprlib.repr(value)}")
 
 
 def one_of(name: str, value, choices) -> str:

@@ -7,16 +7,25 @@ import contextlib
 import hashlib
 import importlib
 import io
+import itertools
 import json
 import os
+import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import yaml
 
+from .checks import path as checked_path
+
 PACKAGED = Path(__file__).resolve().parent / "data"  # in a wheel: the data published with it
+SIGNATURE = "sum"  # the last field of a JSON file: the checksum of the text before it
+DEEPEST = 200  # lists and mappings within each other
+MARK = ".made-by-afterply"  # the file in a folder that a command fills
 
 
 def chosen_place(variable: str) -> Path | None:
@@ -75,7 +84,7 @@ def load_module(path):
 
     ValueError if there is no such file, if it fails, or if another module has its name.
     """
-    file = Path(path).resolve()
+    file = checked_path(path).resolve()
     if not file.is_file():
         raise ValueError(f"there is no file {path}")
     folder = str(file.parent)
@@ -128,6 +137,7 @@ def replacing(path):
     If `path` is a link, its target is replaced. Devices and pipes are written to directly.
     OSError if `path` cannot be written.
     """
+    path = checked_path(path)
     try:
         write = _write_stream if _is_stream(path) else _replace_file
         with write(path) as file:
@@ -196,39 +206,239 @@ def _open_stream(path):
 def write_text(path, text: str) -> None:
     """Write a text file as a whole or not at all; a file with this text already stays untouched."""
     content = text.encode()
-    file = Path(path)
+    file = checked_path(path)
     if not _is_stream(path) and file.is_file() and file.read_bytes() == content:
         return
     with replacing(path) as opened:
         opened.write(content)
 
 
-def read_yaml(path) -> dict:
-    """Return the fields of a YAML file; ValueError names the file and line of what is damaged."""
-    # where libyaml is present it reads the same language ten times as fast
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# where libyaml is present it reads the same language ten times as fast
+_YAML: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_NUMBERS_AND_WORDS = {  # of the core schema of YAML 1.2: kind -> how its texts look, and begin
+    "null": (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    "bool": (r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    "int": (r"[-+]?(0|[1-9][0-9]*)", list("-+0123456789")),
+    "float": (
+        r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)"
+        r"|\.(nan|NaN|NAN)",
+        list("-+.0123456789"),
+    ),
+}
+
+
+class _StrictYAML(_YAML):
+    """YAML in which nothing is dropped and nothing guessed.
+
+    Numbers are those of YAML 1.2: 1:37, 0141 and 1_000 are texts, and so are yes and 2020-01-01. No
+    key stands twice in a mapping. An alias stands for a text or a number, so that no list holds
+    itself, and none becomes huge.
+    """
+
+    yaml_implicit_resolvers = {}
+    texts = frozenset()  # keys whose contents are texts as they are written: 007, true, 1e3
+
+    def get_single_node(self):
+        node = super().get_single_node()
+        if node is not None:
+            self._check(node, set())
+        return node
+
+    def _check(self, node, seen):
+        """Raise MarkedYAMLError for what is refused in a node, or in what it holds."""
+        if isinstance(node, yaml.ScalarNode):
+            return
+        if id(node) in seen:
+            raise yaml.MarkedYAMLError(
+                problem="an alias (*name) stands for a whole list or mapping: write it out",
+                problem_mark=node.start_mark,
+            )
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            for part in node.value:
+                self._check(part, seen)
+            return
+        keys = set()
+        for key, content in node.value:
+            if (key.tag, str(key.value)) in keys:
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {key.value!r} stands there twice: keep one of them",
+                    problem_mark=key.start_mark,
+                )
+            keys.add((key.tag, str(key.value)))
+            if key.value in self.texts:
+                _keep_texts(content)
+            self._check(content, seen)
+
+
+for _kind, (_form, _first_letters) in _NUMBERS_AND_WORDS.items():
+    _StrictYAML.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_kind}", re.compile(f"^(?:{_form})$"), _first_letters
+    )
+
+
+def _keep_texts(node):
+    """Make texts of the words and numbers of a node, of a list's entries, of a mapping's keys."""
+    if isinstance(node, yaml.ScalarNode):
+        if node.value and not node.style:
+            node.tag = "tag:yaml.org,2002:str"
+        return
+    for part in node.value:
+        key_or_entry = part[0] if isinstance(part, tuple) else part
+        if isinstance(key_or_entry, yaml.ScalarNode):
+            _keep_texts(key_or_entry)
+
+
+def parse_yaml(text: str, texts=()):
+    """Return what a text in YAML says; ValueError for what is no YAML, or not clear.
+
+    `texts` are keys whose contents are texts as they are written, such as 007.
+    """
+    if _is_deep(text):  # libyaml would overflow the stack of the process
+        raise ValueError("its lists and mappings are too deep")
+    loader = type("_YAMLWithTexts", (_StrictYAML,), {"texts": frozenset(texts)})
+    try:
+        return yaml.load(text, Loader=loader)
+    except RecursionError:
+        raise ValueError("its lists and mappings are too deep") from None
+    except yaml.YAMLError as error:
+        raise ValueError(str(error).replace('"<unicode string>", ', "")) from error
+
+
+def _is_deep(text) -> bool:
+    """Return whether brackets, or the dashes of a line, may open too many lists in each other."""
+    steps = ({"[": 1, "{": 1, "]": -1, "}": -1}.get(sign, 0) for sign in text)
+    deepest = max(itertools.accumulate(steps), default=0)
+    return deepest > DEEPEST or re.search(rf"([-?:]\s+){{{DEEPEST}}}", text) is not None
+
+
+def parse_json(text, missing: bool = False):
+    """Return what a text in JSON says; ValueError for a key that stands twice, or no number.
+
+    With `missing` a number may be NaN, which Python writes for one that is missing.
+    """
+    try:
+        refused = None if missing else _no_number
+        return json.loads(text, object_pairs_hook=_each_key_once, parse_constant=refused)
+    except RecursionError:
+        raise ValueError("its lists and mappings are too deep") from None
+
+
+def _each_key_once(pairs) -> dict:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} stands there twice: keep one of them")
+    return fields
+
+
+def _no_number(word):
+    raise ValueError(f"{word} is no number")
+
+
+def read_yaml(path, texts=(), ended: bool = False) -> dict:
+    """Return the fields of a YAML file; ValueError names the file and line of what is damaged.
+
+    `texts` are those of :func:`parse_yaml`. A file that is `ended` has ``...`` as its last line,
+    without which it was cut off.
+    """
 
     def parse(text):
-        return yaml.load(text, Loader=loader)
+        if ended and text.splitlines()[-1:] != ["..."]:
+            raise ValueError("its last line is not '...': it was cut off")
+        return parse_yaml(require_end(text), texts)
 
     return _read_fields(path, parse, "YAML")
 
 
 def read_json(path) -> dict:
     """Return the fields of a JSON file; ValueError names the file and line of what is damaged."""
-    return _read_fields(path, json.loads, "JSON")
+    return _read_fields(path, parse_json, "JSON")
+
+
+def require_end(text: str) -> str:
+    """Return a text that has an end, a line break or a bracket; ValueError if it may be cut off."""
+    if text and not text.endswith(("\n", "}", "]")):
+        last = text.splitlines()[-1][-40:]
+        raise ValueError(
+            f"its last line, {last!r}, was cut off, or lacks the line break at its end"
+        )
+    return text
 
 
 def _read_fields(path, parse, language):
     try:
-        content = parse(Path(path).read_text(encoding="utf-8"))
+        content = parse(checked_path(path).read_text(encoding="utf-8"))
         if not isinstance(content, dict):
             raise ValueError(f"it must be a mapping of fields, not {type(content).__name__}")
         return content
-    except (yaml.YAMLError, ValueError) as error:
+    except ValueError as error:
         reason = " ".join(str(error).split())
         message = f"{path}: not valid {language}: {reason}; correct or restore it (git checkout)"
         raise ValueError(message) from error
+
+
+def write_signed(path, content: dict) -> None:
+    """Write a JSON file that ends with the checksum of its text, for :func:`read_signed`."""
+    text = json.dumps(content, indent=1, allow_nan=False).removesuffix("\n}") + ",\n"
+    write_text(path, text + _signature(text))
+
+
+def read_signed(path) -> dict:
+    """Return the fields of a file of :func:`write_signed`; ValueError if any of them was edited."""
+    content = read_json(path)
+    whole = Path(path).read_text(encoding="utf-8")
+    text, _, _ = whole.rpartition(f' "{SIGNATURE}"')
+    if whole != text + _signature(text):
+        raise ValueError(
+            f"{path} does not say what was written: it was edited, or its checksum {SIGNATURE!r} is"
+            " missing; restore it (git checkout) or make it again"
+        )
+    del content[SIGNATURE]
+    return content
+
+
+def _signature(text: str) -> str:
+    """Return the end of a file whose text begins so: the checksum of that."""
+    checksum = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return f' "{SIGNATURE}": "{checksum}"\n}}\n'
+
+
+# Folders that a command makes its own
+
+
+def own_folder(folder, files=None) -> Path:
+    """Return a folder that a command may fill: a new or an empty one, or one that it has filled.
+
+    The file `MARK` in it says so. Where only some `files` are written, others may stand beside
+    them. FileExistsError names a folder that holds anything else.
+    """
+    folder = checked_path(folder).resolve()  # a link stays, what it leads to is filled
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"{folder} is a file: name a folder")
+    mark = folder / MARK
+    if not mark.exists():
+        present = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+        foreign = [name for name in present if files is None or name in files]
+        if foreign:
+            raise FileExistsError(
+                f"{folder} was not made by this command, which would replace {foreign[0]} in it:"
+                " name another folder, or delete that yourself"
+            )
+    write_text(mark, "This folder is written by a command of afterply.\n")
+    return folder
+
+
+def emptied_folder(folder) -> Path:
+    """Return a folder of a command's own (see :func:`own_folder`) that holds nothing else."""
+    folder = own_folder(folder)
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != MARK:
+            path.unlink()
+    return folder
 
 
 def write_npz(path, meta: dict, arrays: dict, compressed: bool = False) -> None:
@@ -243,10 +453,11 @@ class Archive:
 
     def __init__(self, path):
         self.path = path
+        path = checked_path(path)
         with self._reporting_damage():
             self._file = np.load(path, allow_pickle=False)
             self.names = set(self._file.files) - {"meta"}
-            self.meta = json.loads(str(self._file["meta"]))
+            self.meta = parse_json(str(self._file["meta"]))
         if not isinstance(self.meta, dict):
             raise damaged(path, "its header is no mapping")
 

@@ -21,13 +21,13 @@ import pandas as pd
 
 from .arena.matches import match, matches, seatings, starts_upto
 from .arena.tournament import Standings
-from .checks import whole
+from .checks import count, path, seed_number
 from .files import write_text
 from .games import boards
 from .games.game import check_game
 from .identity import identity
 from .kernel.random import seed_from
-from .opponents.player_file import PlayerFile
+from .opponents.player_file import PlayerFile, limits
 from .players.basic import Random
 from .screen.widget import SLACK, judge_of, judgement
 
@@ -58,7 +58,7 @@ def league(
     seed : int
         The only source of chance, but for the players' own.
     seconds : float
-        The time that a move may take, at least 0.001.
+        The time that a move may take, at least 0.001, at most a day.
     megabytes : int
         The memory that the process of a player may take, at least 600.
     say : function, optional
@@ -77,7 +77,9 @@ def league(
         digits, ``-`` and ``_``, or a player has changed while it played.
     """
     check_game(game, "a league")
-    whole("episodes", episodes)
+    count("episodes", episodes)
+    seed = seed_number(seed)
+    seconds, megabytes = limits(seconds, megabytes)
     paths = _player_paths(folder, game)
     if say is None:
         say = _say_nothing
@@ -125,10 +127,10 @@ def _say_nothing(*words, **how):
 
 def _player_paths(folder, game) -> list[Path]:
     """Return the files of the players of a folder, or raise ValueError."""
-    paths = sorted(Path(folder).glob("[!_.]*.py"))
-    for path in paths:
-        if not re.fullmatch(r"[\w-]+", path.stem):
-            raise ValueError(f"{path.name!r}: name it by letters, digits, - and _ only")
+    paths = sorted(path(folder).glob("[!_.]*.py"))
+    for file in paths:
+        if not re.fullmatch(r"[\w-]+", file.stem):
+            raise ValueError(f"{file.name!r}: name it by letters, digits, - and _ only")
     num_needed = max(2, game.players)
     if len(paths) < num_needed:
         raise ValueError(f"a league needs {num_needed} .py files in {folder}, not {len(paths)}")

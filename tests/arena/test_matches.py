@@ -124,6 +124,9 @@ def test_a_failing_player_costs_its_match_only(caplog):
 def test_starts():
     assert [len(arena.starts_all(game, k)) for k in (0, 1, 2, 3)] == [1, 9, 72, 504]
     assert len(arena.starts_upto(game, 1)) == 10
+    short = games.load("nim", heaps=1, stones=2)
+    assert arena.starts_all(short, 2**31 - 1) == []  # no position is left after two plies
+    assert len(arena.starts_upto(short, 2**31 - 1)) == 2
     assert len(arena.starts_all(game, 5)) == 15120 - 1440  # without the games that X has won
     drawn = arena.starts_random(game, 400, 3)
     for state, actions in arena.starts_all(game, 2) + drawn[:20]:

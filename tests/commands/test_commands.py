@@ -17,7 +17,7 @@ import pytest
 from afterply import commands, games, players
 from afterply.checks import to_install
 from afterply.commands import cli, reproduce
-from afterply.files import data_directory
+from afterply.files import data_directory, read_signed
 from benchmarks import run as bench
 
 MODELS = data_directory() / "models"
@@ -268,7 +268,7 @@ def test_one_ctrl_c_ends_a_training_that_is_still_being_compiled(tmp_path, secon
 
 @pytest.mark.parametrize("name", make.RECIPES)
 def test_published_agents_were_trained_by_their_recipes(name):
-    recipe, card = make.RECIPES[name], json.loads((MODELS / f"card-{name}.json").read_text())
+    recipe, card = make.RECIPES[name], read_signed(MODELS / f"card-{name}.json")
     assert (card["seed"], card["episodes"]) == (recipe.seed, recipe.episodes)
     assert recipe.parameters.items() <= card["parameters"].items()
     assert card["words"] == make.words(card)
@@ -277,10 +277,10 @@ def test_published_agents_were_trained_by_their_recipes(name):
 @pytest.mark.slow
 def test_cards_and_a_ladder_are_made_again(tmp_path, monkeypatch):
     for name in ("nim", "hex"):
-        assert make.make_card(name) == json.loads((MODELS / f"card-{name}.json").read_text())
+        assert make.make_card(name) == read_signed(MODELS / f"card-{name}.json")
     monkeypatch.setitem(make.make_ladder.__globals__, "FOLDER", tmp_path)
     made = json.loads(json.dumps(make.make_ladder("tictactoe")))
-    assert made == json.loads((MODELS / "ladder-tictactoe.json").read_text())
+    assert made == read_signed(MODELS / "ladder-tictactoe.json")
 
 
 @pytest.mark.slow

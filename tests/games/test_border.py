@@ -359,3 +359,33 @@ def test_a_rule_that_can_not_be_compiled(rules, message):
     with pytest.raises(RuleError, match=message) as caught:
         race(**rules)
     assert "\n" not in str(caught.value)
+
+
+FILE = """
+from __future__ import annotations
+
+from afterply import games
+from afterply.games import Game as Board
+
+
+def heap() -> {annotation}:
+    return games.load("nim", heaps=1)
+
+
+def helper() -> dict:
+    return {{}}
+"""
+
+
+@pytest.mark.parametrize("annotation", ["Board", "games.Game", "'Board'"])
+def test_a_game_in_a_file_is_found_however_its_annotation_is_written(tmp_path, annotation):
+    file = tmp_path / f"own_{abs(hash(annotation))}.py"
+    file.write_text(FILE.format(annotation=annotation))
+    assert games.from_file(file).name == "nim"
+
+
+def test_an_edge_of_a_board_may_have_more_lines_than_there_are_letters():
+    for size in ({"rows": 1, "columns": 13}, {"rows": 13, "columns": 1}):
+        game = games.load("dots", **size)
+        names = [game.functions["action_name"](None, action) for action in range(game.actions)]
+        assert len({*names}) == game.actions == 40

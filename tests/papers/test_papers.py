@@ -269,7 +269,7 @@ RATE = "    metric: win_rate\n"
         ("kind: sem, runs: 10", "kind: sd", "needs its number of runs"),
         (RATE, "", "name the study, arm and select"),
         (CELL, f"{CELL}    target: false\n", "say why in reason"),
-        ("printed: '90:10:0'", "printed: 90:10:0", "printed is 324600 (int); it must be str"),
+        ("printed: '90:10:0'", "printed: 90", "printed is 90 (int); it must be str"),
         ("    why: a reason\n", "", "deviation D1: why is missing"),
         ("key: paper", "key: papre", "it must be the file's name"),
         ("arms: {A: B}", "arms: {}", "reading r: it has no arm; say why in not_run"),

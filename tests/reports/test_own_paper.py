@@ -91,6 +91,18 @@ def test_verdicts_gaps_and_the_page(files, capsys):
         ("93.2", "inf", "leave out runs without a result"),
         ("new,1", "new,0", "run 0 of new in own has two final values of acc"),
         (RUNS, "", "own.csv is no table of comma-separated values"),
+        # nothing is dropped, and nothing guessed
+        (CLAIMS, f"{CLAIMS}statements: []\n", "the key 'statements' stands there twice"),
+        (", above: 95", ", above: 95, above: 9", "the key 'above' stands there twice"),
+        ("above: 95", "above: 1:37", "above is '1:37' (str); it must be int or float"),
+        ("above: 95", "above: 0141", "above is '0141' (str); it must be int or float"),
+        ("above: 95", "above: .nan", "above is nan; it must be a finite number"),
+        ("value: 93.1, ", "value: yes, ", "value is 'yes'; a target needs numbers"),
+        ("above: 95}]}\n", "above: 9", "was cut off, or lacks the line break"),
+        ("above: 95}]}\n", "above: *a}]}\n", "not valid YAML"),
+        (",91.05\n", ",9", "own.csv is no table of comma-separated values: its last line"),
+        ("metric,value", "value,value", "own.csv has the column value twice"),
+        ("93.2", "True", "own.csv, line 3: arm new, run 1, measure acc, value True"),
     ],
 )
 def test_a_slip_is_told_with_its_place(files, capsys, old, new, message):
@@ -140,6 +152,47 @@ def test_numbers_name_tables_sections_and_arms_and_ids_need_no_prefix(files):
     claims.write_text(CLAIMS.replace("section: Abstract", "section: [1]"))
     with pytest.raises(ValueError, match=r"section is .* \(list\); it must be str"):
         judge(claims)
+
+
+@pytest.mark.parametrize("name", ["5", "007", "2020", "None", "NA", "true", "1e3", "1:37", "~"])
+def test_arms_and_metrics_are_texts_as_they_are_written(files, name):
+    whole = judge(*files()).table
+    for old in ("new", "acc"):
+        claims, runs = files()
+        for path in (claims, runs):
+            text = path.read_text()
+            for before, behind in ((": ", ","), (": ", "}"), ("\n", ","), (",", ",")):
+                text = text.replace(f"{before}{old}{behind}", f"{before}{name}{behind}")
+            path.write_text(text)
+        assert judge(claims, runs).table["verdict"].tolist() == whole["verdict"].tolist()
+
+
+def test_what_is_left_out_is_said_and_percentages_are_percentages(files):
+    claims, runs = files()
+    table = pd.read_csv(runs).assign(episode=2)
+    table.loc[table["run"] > 2, "episode"] = 1
+    found = judge(claims, table).table.set_index("id")
+    assert "2 unfinished run(s) left out" in found.loc["better", "why"]
+    assert "2 unfinished run(s) left out" in found.loc["own/acc", "why"]
+    rates = pd.read_csv(runs).replace("acc", "win_rate").replace(93.2, 103.2)
+    with pytest.raises(ValueError, match="line 3: arm new, run 1, measure win_rate, value 103.2"):
+        judge(claims, rates)
+    claims.write_text(CLAIMS.replace("unit: accuracy", "unit: percent").replace("93.1", "103.1"))
+    with pytest.raises(ValueError, match="value is 103.1; a percentage lies between 0 and 100"):
+        judge(claims)
+
+
+def test_a_page_replaces_no_page_of_somebody_else(files, tmp_path):
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("stays")
+    judge(*files(), out=folder)
+    judge(*files(), out=folder)  # its own
+    (tmp_path / "index.html").write_text("mine")
+    with pytest.raises(FileExistsError, match="would replace index.html"):
+        judge(*files(), out=tmp_path)
+    assert (tmp_path / "index.html").read_text() == "mine"
+    assert (folder / "notes.txt").read_text() == "stays"
 
 
 def test_the_example_holds_what_the_records_do():

@@ -56,6 +56,15 @@ MAX_N = {
 }
 
 
+def test_a_table_of_few_positions_changes_no_value():
+    game = games.load("tictactoe")
+    with_limit = max_n.values(game, game.start(), 9, positions=3072)
+    memory = max_n._searches.by_game[game]
+    assert len(memory.table.low) == 4096
+    assert np.array_equal(with_limit, max_n.values(game, game.start(), 9))
+    assert len(memory.table.low) > 4096
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MAX_N)
 def test_equals_plain_recursion_with_any_table(name):

@@ -122,6 +122,22 @@ def test_chance_converges_to_expectimax(game, k):
         s = game.next(s, game.legal(s)[best], new_rng(3))
 
 
+@pytest.mark.parametrize("game", [nim3p, dice2], ids=["nim3p", "chance"])
+def test_a_tree_that_grew_is_the_same_and_one_without_room_says_how_far_it_came(game, monkeypatch):
+    at_once = mcts.search(game, game.start(), 3000, seed=4)
+    monkeypatch.setattr(mcts, "FIRST_ITERATIONS", 1)
+    monkeypatch.setattr(mcts, "CHUNK", 10)
+    memory = mcts.TreeSearch(game, 3000)
+    small = len(memory.tree.action)
+    grown = memory.run(game.start(), 3000, 4, chunk=10)
+    assert len(memory.tree.action) > 8 * small
+    for one, other in zip(at_once, grown):
+        np.testing.assert_array_equal(one, other)
+    monkeypatch.setattr(mcts, "memory", lambda: 0)
+    with pytest.raises(MemoryError, match=r"after 1 iterations .* ask for fewer"):
+        mcts.TreeSearch(game, 3000).run(game.start(), 3000, 4, chunk=1)
+
+
 def test_reward_range_changes_exploration_but_not_the_unit():
     """A range twice as wide halves all differences, which is the same as twice the exploration."""
     plain, wide, doubled = (

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import needs, plain, whole
+from ..checks import needs, numbers, plain, whole
 from ..games import calls
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng
@@ -250,7 +250,12 @@ class Vector(gymnasium.vector.VectorEnv):
         batch.waits[:] = False
         answer(rules, batch, replies, self.seat, random)
         while batch.waits.any():
-            replies[batch.waits] = self.opponent(batch.state[batch.waits])
+            given = numbers("actions of the opponent", self.opponent(batch.state[batch.waits]))
+            if given.shape != (batch.waits.sum(),) or given.dtype.kind not in "iu":
+                raise ValueError(
+                    f"{batch.waits.sum()} whole numbers are needed of the opponent, not {given!r}"
+                )
+            replies[batch.waits] = given
             wrong = answer(rules, batch, replies, self.seat, random)
             if wrong != NONE:
                 raise ValueError(f"an action of the opponent, {replies[wrong]}, is not legal")

@@ -8,17 +8,18 @@ every match.
 import itertools
 import json
 import logging
+import math
 import operator
 import os
 import reprlib
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..checks import one_of, seed_number, whole
-from ..files import write_text
+from ..checks import boolean, count, listed, numbers, one_of, plain, seed_number, whole
+from ..checks import path as checked_path
+from ..files import parse_json, write_text
 from ..games.calls import call_chance, call_legal, call_over, call_play, call_player
 from ..games.game import check_game
 from ..identity import identity
@@ -27,6 +28,9 @@ from ..kernel.random import new_rng, random_bits, seed_from
 from ..players.basic import duplicate, wrap
 from ..processes import work_for
 
+MOST_WORKERS = 10_000
+MOST_STARTS = 10_000_000
+MOST_MATCHES = 100_000_000  # of one table, which fills some 10 GB
 MAX_PLIES = 10_000  # a match that takes longer is an error of the game or of its players
 COLUMNS = ["match", "start", "episode", "seat", "player", "score", "plies", "error", "moves"]
 log = logging.getLogger(__name__)
@@ -122,9 +126,7 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
     """
     check_game(game, "a match")
     whole("max_plies", max_plies)
-    if isinstance(players_by_seat, (str, dict)) or not hasattr(players_by_seat, "__iter__"):
-        raise TypeError(f"a match needs a list of players, one a seat, not {players_by_seat!r}")
-    seated = _seat(game, players_by_seat)
+    seated = _seat(game, listed("the players of a match, one a seat,", players_by_seat))
     stream = new_rng(seed)
     rng = new_rng(int(random_bits(stream)))
     if start is None:
@@ -162,7 +164,10 @@ def _seat(game, players_by_seat) -> list:
             player = duplicate(player)
         seated.append(player)
     if len(seated) != game.players:
-        raise ValueError(f"{game.name} has {game.players} seats, {len(seated)} players were given")
+        raise ValueError(
+            f"{game.name} has {game.players} seats, {len(seated)} players were given:"
+            f" {players_by_seat!r}"
+        )
     return seated
 
 
@@ -233,21 +238,25 @@ def matches(
     check_game(game, "a match")
     if not isinstance(players, dict):
         raise TypeError(f"matches need a dictionary name -> player, not {players!r}")
-    workers = whole("workers", workers)
+    workers = whole("workers", workers, 1, MOST_WORKERS)
+    strict = boolean("strict", strict)
+    forfeit = boolean("forfeit", forfeit)
     seed = seed_number(seed)
     max_plies = whole("max_plies", max_plies)
-    episodes = whole("episodes", episodes)
+    episodes = count("episodes", episodes)
     wrapped = {name: wrap(player) for name, player in players.items()}
-    starts = [None] if starts is None else list(starts)
+    starts = [None] if starts is None else listed("starts", starts)
     if not wrapped or not starts:
         raise ValueError(f"matches need players and starts, not {len(wrapped)}, {len(starts)}")
     starts = [None if start is None else _checked(game, start) for start in starts]
     seated = seatings(game, list(wrapped), seats)
+    num_matches = len(starts) * len(seated) * episodes
+    whole("the number of matches (starts, seatings, episodes)", num_matches, 0, MOST_MATCHES)
     fixtures = list(itertools.product(range(len(starts)), seated, range(episodes)))
     results = {}
     header = ""
     if path is not None:
-        path = Path(path)
+        path = checked_path(path)
         settings = {"episodes": episodes, "seed": seed, "seats": seats, "max_plies": max_plies}
         if forfeit:
             settings["forfeit"] = True
@@ -379,7 +388,7 @@ def _read(path, header: str) -> dict:
                 f"line {line_number} of {path} is no match as it was played here:"
                 " delete the line, and the match is played again"
             )
-        number, *result = json.loads(content)
+        number, *result = parse_json(content, missing=True)
         results[number] = result
     write_text(path, lines)
     return results
@@ -390,9 +399,11 @@ def _read(path, header: str) -> dict:
 
 def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
     """Return who sits where: tuples of `names`, one per seat; `seats` are those of `matches`."""
-    n = game.players
+    n = check_game(game, "a seating").players
+    names = listed("names", names)
     if isinstance(seats, (list, tuple)):
         for seated in seats:
+            seated = listed("a seating", seated)
             if len(seated) != n or not set(seated) <= set(names):
                 raise ValueError(f"a seating of {game.name} names {n} of {names}, not {seated!r}")
         return [tuple(seated) for seated in seats]
@@ -415,6 +426,8 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     The mean is that of the matches that count. It is biased where failures depend on the result: an
     engine may die in the matches that it loses.
     """
+    if not isinstance(table, pd.DataFrame):
+        raise TypeError(f"a table of matches is needed, not {table!r}")
     rows = table.assign(failed=table.error != "").groupby("player", sort=False)
     return pd.DataFrame(
         {"mean": rows.score.mean(), "matches": rows.score.count(), "errors": rows.failed.sum()}
@@ -427,11 +440,14 @@ def win_rate(scores, score_range=(-1.0, 1.0)) -> float:
     ValueError if there are none, or one is nan, as of a failed match: the rest are no win rate.
     Source: [konen2021] Sec. 3.3 (win rate).
     """
-    low, high = score_range
-    if not low < high:
+    ends = numbers("score_range", score_range)
+    if ends.shape != (2,) or not ends[0] < ends[1]:
         raise ValueError(f"score_range must be (least, greatest), not {score_range!r}")
-    scores_in_words = reprlib.repr(np.ravel(scores).tolist())
-    values = np.asarray(scores, float)
+    low, high = ends.tolist()
+    given = plain(listed("scores", scores))
+    scores_in_words = reprlib.repr(given)
+    values = numbers("scores", [math.nan if score is None else score for score in given])
+    values = values.astype(float)
     if not values.size:
         raise ValueError(f"there is no score among {scores_in_words}")
     missing = int((~np.isfinite(values)).sum())
@@ -454,7 +470,9 @@ class Start(NamedTuple):
 def starts_all(game, plies: int) -> list[Start]:
     """Return every non-terminal position after exactly `plies` actions, one for each sequence."""
     level = starts_after(game, [[]])
-    for _ in range(whole("plies", plies, 0)):
+    for _ in range(count("plies", plies, 0)):
+        if not level:  # every game is over by then
+            break
         following = []
         for state, actions in level:
             for action in game.legal(state):
@@ -467,8 +485,11 @@ def starts_all(game, plies: int) -> list[Start]:
 def starts_upto(game, plies: int) -> list[Start]:
     """Return the default start and every non-terminal position after at most `plies` actions."""
     starts = []
-    for num_plies in range(whole("plies", plies, 0) + 1):
-        starts += starts_all(game, num_plies)
+    for num_plies in range(count("plies", plies, 0) + 1):
+        of_level = starts_all(game, num_plies)
+        if not of_level:
+            break
+        starts += of_level
     return starts
 
 
@@ -476,14 +497,18 @@ def starts_after(game, paths) -> list[Start]:
     """Return the positions after some `paths`: sequences of actions from the default start."""
     if not check_game(game, "a start position").deterministic:
         raise ValueError(f"{game.name} has chance, actions determine no position: starts_random")
-    return [Start(game.after(path), [int(action) for action in path]) for path in paths]
+    starts = []
+    for actions in listed("paths", paths):
+        state = game.after(actions)
+        starts.append(Start(state, [int(action) for action in actions]))
+    return starts
 
 
 def starts_random(game, n: int, seed: int = 0) -> list[Start]:
     """Draw `n` start positions by the game's scheme.  Source: [konen2021] App. A.6."""
     check_game(game, "a start position")
     rng = new_rng(seed_from(seed_number(seed), "starts"))
-    num_starts = whole("the number of start positions", n)
+    num_starts = whole("the number of start positions", n, 1, MOST_STARTS)
     return [Start(*game.random_start(rng)) for _ in range(num_starts)]
 
 

@@ -2,9 +2,7 @@
 
 import re
 
-import yaml
-
-from ..files import reports_directory
+from ..files import parse_yaml, reports_directory
 from ..studies import question
 from ..studies.reports import picture
 from ..studies.sources import anchor
@@ -78,4 +76,4 @@ def _changes(what, switch):
 
 def _value(declared, text):
     # words stay words: on and off are True and False in YAML
-    return text if declared and declared.kind == "choice" else yaml.safe_load(text)
+    return text if declared and declared.kind == "choice" else parse_yaml(text)

@@ -461,7 +461,10 @@ def league(folder, game, episodes, seconds, megabytes, seed):
 def add_docs(commands):
     """Declare the command ``docs``."""
     parser = add_command(commands, docs, "The folder is not complete.")
-    parser.add_argument("--out", help="the folder, which is emptied; default: reports/site")
+    parser.add_argument(
+        "--out",
+        help="the folder, new or made by this command, which is emptied; default: reports/site",
+    )
 
 
 def docs(out):

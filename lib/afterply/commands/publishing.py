@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-from ..files import data_directory, reports_directory
+from ..files import data_directory, emptied_folder, reports_directory
 from ..studies.notebooks import PAPER
 
 MOST_LINES = 10  # of files that change
@@ -19,8 +19,8 @@ def staging():
     """Yield a copy of the published report to change; on Ctrl-C the report stays as it was."""
     target = reports_directory() / PAPER
     staged = reports_directory() / "staging" / PAPER
-    shutil.rmtree(staged.parent, ignore_errors=True)
-    staged.mkdir(parents=True)
+    emptied_folder(staged.parent)
+    staged.mkdir()
     if target.exists():
         not_kept = shutil.ignore_patterns(*NOT_KEPT)
         shutil.copytree(target, staged, ignore=not_kept, dirs_exist_ok=True)

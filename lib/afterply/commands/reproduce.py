@@ -19,9 +19,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import yaml
 
-from ..files import data_directory, reports_directory
+from ..files import data_directory, parse_yaml, reports_directory
 from ..learners import learners
 from ..studies import golden as golden_runs
 from ..studies.notebooks import PAPER, collect, find, profile_parameters, write_declared
@@ -538,7 +537,7 @@ def notebook(name, parameters, profile) -> int:
     from .execute import Log, run_all
 
     path = Path(name) if Path(name).is_file() else find([name])[0]
-    values = pairs(parameters, yaml.safe_load)
+    values = pairs(parameters, parse_yaml)
     profile_parameters(path, profile, values)  # errors in them stop it before anything runs
     folder = QUICK if profile == QUICK else "mine"
     target = reports_directory() / folder

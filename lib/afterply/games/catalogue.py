@@ -17,6 +17,7 @@ the game do not say::
 Columns stand at least two blanks apart; where a row has one entry it holds for all games.
 """
 
+import contextlib
 import difflib
 import functools
 import importlib
@@ -56,9 +57,25 @@ def _makers() -> dict:
     for file in sorted(file.name for file in pkgutil.iter_modules(rules.__path__)):
         module = importlib.import_module(f"{rules.__name__}.{file}")
         for name, function in inspect.getmembers(module, inspect.isfunction):
-            if function.__annotations__.get("return") is Game:
+            if makes_game(function):
                 makers[name] = function
     return makers
+
+
+def makes_game(function) -> bool:
+    """Return whether the result of a function is annotated as a ``Game``.
+
+    Under ``from __future__ import annotations``, or in quotes, annotations are texts.
+    """
+    result = function.__annotations__.get("return")
+    for _ in range(2):  # both may be the case
+        if not isinstance(result, str):
+            break
+        if result.rpartition(".")[2] == "Game":  # perhaps imported for type checkers only
+            return True
+        with contextlib.suppress(Exception):  # it may name anything, also what is not there
+            result = eval(result, function.__globals__)
+    return result is Game
 
 
 def names() -> list[str]:
@@ -183,7 +200,7 @@ def _games_in(module) -> dict:
         if isinstance(value, Game):
             games[name] = value
         elif inspect.isfunction(value) and value.__module__ == module.__name__:
-            if value.__annotations__.get("return") in ("Game", "games.Game", Game):
+            if makes_game(value):
                 games[name] = value
     return games
 

@@ -11,7 +11,7 @@ from collections import Counter
 
 import numpy as np
 
-from ..checks import seed_number, whole
+from ..checks import count, seed_number
 from ..kernel.random import new_rng, random_int, seed_from
 from . import calls
 
@@ -445,8 +445,8 @@ def check(game, games: int = 20, seed: int = 0, max_plies: int = 500) -> Report:
     >>> games.check(games.load("nim"), games=5).notes
     []
     """
-    whole("games", games)
-    whole("max_plies", max_plies)
+    count("games", games)
+    count("max_plies", max_plies)
     report = Report(game)
     rng = new_rng(seed_from(seed_number(seed), "conformance"))
     if not game.deterministic and not game.lists_outcomes:

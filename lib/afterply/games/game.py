@@ -1,13 +1,16 @@
 """The class of games: playing and showing them from Python, with a check of every state."""
 
 import functools
+import operator
 import reprlib
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from ..checks import whole
+from ..checks import generator, listed, numbers, whole
+from ..checks import text as checked_text
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng
 from ..kernel.source import PACKAGE
@@ -178,7 +181,7 @@ class Game(Definition):
         legal = self.choices(s)
         if isinstance(action, str):
             action = self.action(s, action)
-        if action not in legal:
+        if self._index(action) not in legal.tolist():
             raise ValueError(
                 f"action {action} is not legal in {self.name}; legal here: {legal.tolist()}"
             )
@@ -190,7 +193,7 @@ class Game(Definition):
         `rng` is the uint64[1] of ``kernel.new_rng`` and advances.
         Source: [konen2021] Alg. 6, line 3.
         """
-        return self._call("chance", self._vector(s), "size", after=[rng])[1]
+        return self._call("chance", self._vector(s), "size", after=[generator(rng)])[1]
 
     def next(self, s, action, rng=None) -> np.ndarray:
         """Return the next state after `action` and, where the game has one, its random part."""
@@ -251,6 +254,7 @@ class Game(Definition):
 
     def random_start(self, rng) -> tuple[np.ndarray, list[int]]:
         """Draw a start state by the start scheme; return it and the actions that led there."""
+        generator(rng)
         path = np.zeros(max(1, self.rules.start_plies), np.int32)
         moves = np.zeros(self.max_legal + MARGIN, np.int32)[: self.max_legal]
         num_plies, s = self._call(
@@ -264,7 +268,7 @@ class Game(Definition):
 
     def after(self, actions) -> np.ndarray:
         """Return the state after a sequence of actions from the default start."""
-        return functools.reduce(self.next, actions, self.start())
+        return functools.reduce(self.next, listed("the actions", actions), self.start())
 
     # -------------------------------------------------------------------------------------- showing
     def render(self, s) -> str:
@@ -275,6 +279,7 @@ class Game(Definition):
 
     def parse(self, text: str) -> np.ndarray:
         """Return the state that a text describes in the game's own form, or by its numbers."""
+        checked_text("a state to read", text)
         parse = self.functions["parse"]
         if parse:
             try:
@@ -287,23 +292,24 @@ class Game(Definition):
 
     def action_name(self, s, action) -> str:
         """Return the usual notation of an action."""
+        action = self._action(action)
         action_name = self.functions["action_name"]
         if action_name:
-            return action_name(self._state(s), int(action))
-        if int(action) in self.names:
-            return self.names[int(action)]
+            return action_name(self._state(s), action)
+        if action in self.names:
+            return self.names[action]
         name = ""
-        numbers = self.shown_numbers(s)
-        for signed in self._touched(numbers, action):
+        shown = self.shown_numbers(s)
+        for signed in self._touched(shown, action):
             place = self.drawing.places[_unsigned(signed)]
             between = "x" if signed < 0 else "-"
-            name += between * bool(name) + place.name_for(self.drawing.number_at(place, numbers))
-        return name or str(int(action))
+            name += between * bool(name) + place.name_for(self.drawing.number_at(place, shown))
+        return name or str(action)
 
     def action(self, s, name: str) -> int:
         """Return the legal action with a name, such as "d1", as :meth:`action_name` gives it."""
         actions = {self.action_name(s, action): int(action) for action in self.legal(s)}
-        if name not in actions:
+        if not isinstance(name, str) or name not in actions:
             moves = ", ".join(actions) or "none, the game is over"
             raise ValueError(f"{name!r} is no move of {self.name} here; there are {moves}")
         return actions[name]
@@ -374,7 +380,7 @@ class Game(Definition):
 
     def _codes_of_array(self, board) -> np.ndarray:
         """Return the codes of the cells of a board in the form of :meth:`to_array`."""
-        array = np.asarray(board)
+        array = numbers(f"a board of {self.name}", board)
         if array.shape != self.layout.shape:
             raise ValueError(
                 f"a board of {self.name} has the shape {self.layout.shape}, not {array.shape} as"
@@ -399,11 +405,11 @@ class Game(Definition):
         An action without places has a button with its name, as every action of a game without a
         drawing of its own.
         """
+        action = self._action(action)
         return [_unsigned(place) for place in self._touched(self.shown_numbers(s), action)]
 
     def _touched(self, numbers, action) -> list[int]:
         """Return the places of an action as the rule ``touch`` writes them; see Definition."""
-        action = int(action)
         if self.functions["touch"]:
             places = np.zeros(MOST_TOUCHED, np.int32)
             count = self.functions["touch"](np.array(numbers, np.int32), action, places)
@@ -419,7 +425,36 @@ class Game(Definition):
         the position, such as ConnectFour, `before` is the state in which it was made.
         """
         s = self._state(s)
-        return View(state_svg(self, s, values, last, before), text_board(self, s))
+        if last is not None:
+            last = self._action(last)
+        if before is not None:
+            before = self._state(before)
+        drawn = state_svg(self, s, self._values_to_show(values), last, before)
+        return View(drawn, text_board(self, s))
+
+    @staticmethod
+    def _index(action):
+        """Return an action as a number of Python, or None if it is no whole number."""
+        try:
+            return operator.index(action)
+        except TypeError:
+            return None
+
+    def _action(self, action) -> int:
+        """Return an action as a number, or raise ValueError if it is none of this game."""
+        return whole(f"an action of {self.name}", action, 0, self.actions - 1)
+
+    def _values_to_show(self, values):
+        """Return values to draw, or raise ValueError if they are none."""
+        if values is None:
+            return None
+        if isinstance(values, Mapping):
+            values = {self._action(action): value for action, value in values.items()}
+            shown = values.values()
+        else:
+            shown = values = listed("values", values)
+        numbers("the values of actions", list(shown))
+        return values
 
     # ----------------------------------------------------------------------------------- the border
     def _call(self, rule, array, remedy, *, before=(), after=(), call=None):
@@ -446,15 +481,15 @@ class Game(Definition):
 
     def _vector(self, s) -> np.ndarray:
         """Return a state from outside as int32[size], or raise ValueError."""
-        numbers = np.asarray(s)
-        if numbers.shape != (self.size,) or numbers.dtype.kind not in "iu":
+        array = s if isinstance(s, np.ndarray) else numbers(f"a state of {self.name}", s)
+        if array.shape != (self.size,) or array.dtype.kind not in "iu":
             raise ValueError(
                 f"a state of {self.name} is a vector of {self.size} int32, not"
-                f" {reprlib.repr(s)} of shape {numbers.shape} and type {numbers.dtype}"
+                f" {reprlib.repr(s)} of shape {array.shape} and type {array.dtype}"
             )
-        vector = np.ascontiguousarray(numbers, np.int32)
-        if vector is not numbers and (vector != numbers).any():
-            raise ValueError(f"the numbers of a state must fit int32, unlike {numbers.tolist()}")
+        vector = np.ascontiguousarray(array, np.int32)
+        if vector is not array and (vector != array).any():
+            raise ValueError(f"the numbers of a state must fit int32, unlike {array.tolist()}")
         return vector
 
     def _state(self, s, to_move=False) -> np.ndarray:

@@ -1,10 +1,12 @@
 """What the training sessions of all learners do alike: pieces of training, counts, checkpoints."""
 
+import reprlib
 import time
+from collections.abc import Mapping
 
 import numpy as np
 
-from ..checks import seed_number, whole
+from ..checks import count, seed_number
 from ..files import Archive, out_of_range
 from ..games.game import check_game
 from ..networks.agent_file import STATE, game_of, learner_version, save
@@ -18,7 +20,7 @@ CHUNK_SECONDS = 0.2  # Ctrl-C comes between two chunks
 
 def check_episodes(number) -> int:
     """Return a number of episodes to play; ValueError unless it is whole, not negative."""
-    return whole("the number of episodes", number, 0)
+    return count("the number of episodes", number, 0)
 
 
 def next_chunk(chunk: int, seconds: float, aim: float) -> int:
@@ -133,11 +135,13 @@ class BaseSession:
 
     def load_state_dict(self, arrays: dict) -> None:
         """Take over the arrays of a checkpoint; raises ValueError if they do not fit this run."""
+        if not isinstance(arrays, (Mapping, Archive)):
+            raise TypeError(f"a checkpoint is a dictionary of arrays, not {arrays!r}")
         present = self.state_dict()
         checked = {}
         for name, array in present.items():
             # `arrays` may be a file, which has no method `get`
-            checked[name] = arrays[name] if name in arrays else np.zeros(0, object)
+            checked[name] = arrays[name] if name in arrays else None
             self._check_array(name, checked[name], array)
         wrong = out_of_range(checked, self.limits)
         if wrong:
@@ -154,9 +158,14 @@ class BaseSession:
         Of an array that grows only the first dimension may be different.
         """
         first = 1 if name in self.growing else 0
-        has_shape = new.ndim == present.ndim and new.shape[first:] == present.shape[first:]
-        if not has_shape or new.dtype != present.dtype:
+        is_right = (
+            isinstance(new, np.ndarray)
+            and new.dtype == present.dtype
+            and new.ndim == present.ndim
+            and new.shape[first:] == present.shape[first:]
+        )
+        if not is_right:
             raise ValueError(
                 f"the checkpoint does not fit this run: its array {name!r} should be"
-                f" {present.dtype}{list(present.shape)}"
+                f" {present.dtype}{list(present.shape)}, not {reprlib.repr(new)}"
             )

@@ -4,7 +4,7 @@ import datetime
 import json
 import sys
 
-from ..checks import boolean
+from ..checks import boolean, text
 from ..files import Archive, damaged, write_npz
 from ..games.catalogue import load_spec
 from ..games.game import check_game
@@ -36,6 +36,7 @@ def save(path, session, note: str = "", resumable: bool = False, **header) -> No
     Entries of `header` are added to the file's own. ValueError if there is no file for networks of
     this kind.
     """
+    text("note", note)
     net = session.net
     if not callable(getattr(net, "contents", None)):
         raise ValueError(f"a network of the kind {type(net).__name__} has no file")

@@ -9,7 +9,7 @@ from collections import Counter
 
 import numpy as np
 
-from ..checks import boolean, fraction, is_whole, one_of, whole
+from ..checks import boolean, fraction, generator, is_whole, listed, number, one_of, whole
 from ..files import damaged, published_file, read_learned, read_yaml, with_checksum, write_npz
 from ..games.calls import Arrays
 from ..games.conformance import random_game
@@ -38,6 +38,7 @@ WORK = {
     "index": ("uint32", "features"),
     "boards": ("int32", "boards"),
 }
+MOST_TUPLES = 1 << 16  # drawn at random
 
 
 def random_walk(game, num: int, length: int, rng, corners: bool = False) -> list[list[int]]:
@@ -49,7 +50,7 @@ def random_walk(game, num: int, length: int, rng, corners: bool = False) -> list
     neighbours = game.neighbours
     if boolean("corners", corners):
         neighbours = _with_corners(game.neighbours)
-    whole("random_walk, the number of n-tuples,", num)
+    whole("random_walk, the number of n-tuples,", num, 1, MOST_TUPLES)
     whole(f"length, the cells of an n-tuple in {game.name},", length, 1, game.cells)
     return [_walk(game, neighbours, length, rng) for _ in range(num)]
 
@@ -88,9 +89,10 @@ def make_tuples(game, wanted, rng) -> list[list[int]]:
     """
     required = {"random_walk", "length"}
     if isinstance(wanted, dict) and required <= set(wanted) <= required | {"corners"}:
+        generator(rng)
         corners = wanted.get("corners", False)
         return random_walk(game, wanted["random_walk"], wanted["length"], rng, corners)
-    if wanted == "all":
+    if isinstance(wanted, str) and wanted == "all":
         return [list(range(game.cells))]
     if isinstance(wanted, str):
         return listed_tuples(wanted)
@@ -104,7 +106,7 @@ def make_tuples(game, wanted, rng) -> list[list[int]]:
 
 def listed_tuples(name: str) -> list[list[int]]:
     """Return the n-tuple list of a name in ``data/ntuples.yaml``; ValueError if there is none."""
-    lists = read_yaml(published_file("ntuples.yaml"))
+    lists = read_yaml(published_file("ntuples.yaml"), ended=True)
     if name not in lists:
         known = ", ".join(sorted(lists))
         raise ValueError(f"there is no n-tuple list {name!r} in data/ntuples.yaml: {known}")
@@ -287,6 +289,16 @@ class Network:
         precision="float32",
         per_action=False,
     ):
+        flags = {
+            "sigmoid": sigmoid,
+            "distinct_symmetries": distinct_symmetries,
+            "symmetries": symmetries,
+            "shared_tables": shared_tables,
+            "per_action": per_action,
+        }
+        flags = {name: boolean(name, value) for name, value in flags.items()}
+        tc_init = number("tc_init", tc_init, 0.0)
+        tuples = listed("tuples", tuples)
         check_tuples(check_game(game, "a network"), tuples)
         maps = _symmetries(game, symmetries, per_action)
         one_of("precision", precision, ("float32", "float64"))
@@ -327,8 +339,8 @@ class Network:
             num_tuples=num_tuples,
             set_size=size,
             player_step=player_step,
-            sigmoid=bool(sigmoid),
-            distinct=bool(distinct_symmetries),
+            sigmoid=flags["sigmoid"],
+            distinct=flags["distinct_symmetries"],
             num_actions=num_actions,
             action_symmetries=_action_symmetries(game, len(maps), num_actions),
         )
@@ -416,6 +428,7 @@ class Network:
 
     def save(self, path, compressed: bool = False) -> None:
         """Write the network to an ``.npz`` file, which is replaced as a whole."""
+        boolean("compressed", compressed)
         write_npz(path, *self.contents(), compressed)
 
 

@@ -9,11 +9,13 @@ million states and entries, 90 MB.
 
 import copy
 import hashlib
+import reprlib
 from collections import namedtuple
+from collections.abc import Mapping
 
 import numpy as np
 
-from ..checks import fraction, number, one_of, whole
+from ..checks import boolean, fraction, number, one_of, whole
 from ..files import damaged, out_of_range, read_learned, with_checksum, write_npz
 from ..games.calls import allocate
 from ..games.game import check_game
@@ -232,11 +234,17 @@ class QTable:
 
     def load_arrays(self, arrays: dict) -> None:
         """Replace the contents by those of :meth:`arrays`; ValueError if they do not fit."""
-        contents = {name: np.asarray(arrays.get(name)) for name in self.arrays()}
+        if not isinstance(arrays, Mapping):
+            raise TypeError(f"a table is read from a dictionary of arrays, not {arrays!r}")
+        contents = {name: arrays.get(name) for name in self.arrays()}
+        for name, array in contents.items():
+            if not isinstance(array, np.ndarray):
+                raise ValueError(f"{name!r} of a table must be an array, not {array!r}")
         if not self._fit_together(contents):
-            names = ", ".join(contents)
+            forms = [f"{name} {array.dtype}{[*array.shape]}" for name, array in contents.items()]
             raise ValueError(
-                f"these arrays do not fit together as a table of action values: {names}"
+                "these arrays do not fit together as a table of action values:"
+                f" {', '.join(forms)}, with {reprlib.repr(contents['q'])} in q"
             )
         self.table = table_of(contents, self.table.initial)
 
@@ -268,7 +276,7 @@ class QTable:
 
         Source: [jamieson2022]. Deviations: D13.
         """
-        if episode >= self.episode:
+        if whole("the episode of a snapshot", episode, 0) >= self.episode:
             return self
         if episode not in self.snapshots:
             raise LookupError(
@@ -333,6 +341,7 @@ class QTable:
 
     def save(self, path, compressed: bool = False) -> None:
         """Write the table to an ``.npz`` file, which is replaced as a whole."""
+        boolean("compressed", compressed)
         write_npz(path, *self.contents(), compressed)
 
 

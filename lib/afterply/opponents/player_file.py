@@ -16,11 +16,11 @@ import runpy
 import signal
 import sys
 import traceback
-from pathlib import Path
 
 import numpy as np
 
 from ..checks import number, whole
+from ..checks import path as checked_path
 from ..games.catalogue import from_file, load_spec
 from ..games.game import check_game
 from ..identity import sources_behind_file
@@ -28,7 +28,17 @@ from ..players.basic import wrap
 from .gtp import Engine, EngineError, TooLate
 
 START = 60.0  # seconds to load a file, and for its first move of all: something may be compiled
+MOST_SECONDS = 86_400.0  # of a move: one day, or a player that hangs is never noticed
+MOST_MEGABYTES = 1 << 30
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "NUMBA")}
+
+
+def limits(seconds, megabytes) -> tuple:
+    """Return the limits of a player, seconds for a move and megabytes, or raise ValueError."""
+    return (
+        number("seconds for a move", seconds, 1e-3, MOST_SECONDS),
+        whole("megabytes of a player", megabytes, 600, MOST_MEGABYTES),
+    )
 
 
 class Forfeited(EngineError):
@@ -65,12 +75,11 @@ class PlayerFile:
     patience = math.inf
 
     def __init__(self, path, seconds: float = 5.0, megabytes: int = 2000):
-        self.path = Path(path)
+        self.path = checked_path(path)
         self.name = self.path.stem
         if not self.path.is_file():
             raise ValueError(f"there is no file {path}")
-        self.seconds = number("seconds for a move", seconds, 1e-3)
-        self.megabytes = whole("megabytes of a player", megabytes, 600)
+        self.seconds, self.megabytes = limits(seconds, megabytes)
         self.process = None
         self.tried = False  # whether this process was asked for a move
         self.late = 0  # how often it was too late

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..checks import number
+from ..checks import number, text
 from ..games.game import check_game
 from ..networks.table import QTable
 from ..players import agents
@@ -113,7 +113,7 @@ def word_for(path) -> str:
 
 def named(game, word: str):
     """Return the player of a game that a word names: one of ``WORDS``, with numbers in it."""
-    if word.endswith(".py"):
+    if text("the word for a player", word).endswith(".py"):
         return PlayerFile(word)
     kind, number = _kind_and_number(word)
     if kind in SEARCHING:

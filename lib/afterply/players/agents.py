@@ -7,7 +7,7 @@ when a position comes up first, and kept), or move at random. Kernels play whole
 
 import numpy as np
 
-from ..checks import fraction, number, one_of, whole
+from ..checks import count, fraction, number, one_of, whole
 from ..games.game import check_game
 from ..kernel.functions import exp
 from ..kernel.random import random_float
@@ -139,7 +139,7 @@ def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) 
     """
     check_agent(game, first)
     check_agent(game, second)
-    return play_contest(game, first.side, second.side, whole("the number of games", games), seed)
+    return play_contest(game, first.side, second.side, count("the number of games", games), seed)
 
 
 def check_agent(game, agent) -> Agent:

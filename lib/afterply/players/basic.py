@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 
-from ..checks import fraction
+from ..checks import fraction, numbers, seed_number
 from ..games.calls import random_action
 from ..games.game import check_game
 from ..kernel.random import new_rng, pick_best, random_float, seed_from
@@ -27,8 +27,9 @@ class Player:
             game = getattr(getattr(self, "net", None), "game", None)
         if game is None:
             raise ValueError(f"{self.name} does not know its game: take player.playing(game)")
+        seed = seed_number(seed)
         player = duplicate(self)
-        states = np.asarray(state)
+        states = numbers("states", state)
         actions = np.zeros(states.shape[:-1], np.int64)
         for place in np.ndindex(actions.shape):
             s = game._state(states[place], to_move=True)
@@ -41,7 +42,7 @@ class Player:
     def playing(self, game, seed: int = 0):
         """Return a copy that knows its game, and says actions and values of any of its states."""
         player = duplicate(self)
-        player.new_match(check_game(game, self.name), [], 0, seed)
+        player.new_match(check_game(game, self.name), [], 0, seed_number(seed))
         player.game = game
         return player
 
@@ -85,7 +86,7 @@ class Careless(Seated):
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match."""
-        super().new_match(game, actions_from_start, seat, seed)
+        super().new_match(game, actions_from_start, seat, seed_number(seed))
         seed_of_player = seed_from(seed, "careless")
         self.player.new_match(game, actions_from_start, seat, seed_of_player)
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import yaml
 
-from ..files import published_file, read_json, write_text
+from ..checks import text
+from ..files import published_file, read_signed, write_text
 from ..games.catalogue import canonical
 from ..games.game import check_game
 from ..identity import identity
@@ -50,6 +51,8 @@ class Saved(Greedy):
 
         `licence` is that of the agent (the package's own are MIT), `file` the name of its file.
         """
+        text("licence", licence)
+        text("file", file)
         tags = ["reinforcement-learning", "self-play", "board-games", self.net.game.name]
         head = {"library_name": "afterply", "license": licence.lower(), "tags": tags}
         lines = yaml.safe_dump(head, sort_keys=False)
@@ -180,5 +183,5 @@ def published(kind: str) -> dict:
     contents = {}
     for path in sorted(published_file("models").glob(f"{prefix}*.json")):
         game = path.stem.removeprefix(prefix)
-        contents[game] = read_json(path)
+        contents[game] = read_signed(path)
     return contents

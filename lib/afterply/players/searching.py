@@ -88,18 +88,23 @@ class MaxN(BestValue):
     """Look ahead with Max-N, in which every player maximises its own reward.
 
     After `depth` actions, at least 1, a position is worth its present reward. Exact ties are broken
-    at random.
+    at random. The search keeps what it has seen in a table; `positions` limits it: see
+    :func:`afterply.search.max_n.values`.
 
     Source: [korf1991]; [konen2021] Table 1 (Max-N, depth 10 for Tic-Tac-Toe, 15 for Nim).
     """
 
-    def __init__(self, depth: int = 10):
+    positions = None  # of the class, so that a player without a limit is told as it always was
+
+    def __init__(self, depth: int = 10, positions: int | None = None):
         self.depth = max_n.check_depth(depth)
+        if positions is not None:
+            self.positions = max_n.check_positions(positions)
         self.name = f"Max-N-{self.depth}"
 
     def values(self, state) -> np.ndarray:
         """Return the mover's value of every legal action."""
-        by_player = max_n.values(self.game, state, self.depth)
+        by_player = max_n.values(self.game, state, self.depth, self.positions)
         return np.ascontiguousarray(by_player[:, self.game.player(state)])
 
 

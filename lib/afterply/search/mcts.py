@@ -25,11 +25,12 @@ from ..kernel.compile import kernel
 from ..kernel.functions import log
 from ..kernel.link import Linked
 from ..kernel.random import new_rng, random_int
-from ..processes import PerThread
+from ..processes import PerThread, memory
 
 __all__ = ["SearchResult", "search"]
 
 MAX_ITERATIONS = 10_000_000
+FIRST_ITERATIONS = 10_000  # for which a new tree has room; it grows
 UNLIMITED = 2**31 - 1
 LOG_ENTRIES = 1 << 16  # visit counts whose logarithm is looked up; of greater ones it is computed
 CHUNK = 1000  # iterations after which Ctrl-C can interrupt
@@ -251,7 +252,7 @@ class TreeSearch(PerThread):
         self.game = check_game(game, "a search")
         self.limits = limits_of(game.score_range, **limits)
         self.work = self._new_work(iterations)
-        self.tree = self._new_tree(iterations)
+        self.tree = self._new_tree(*self._sizes(min(iterations, FIRST_ITERATIONS)))
         self._iterate = Linked(iterate, game, slp=False)
         self._rng = new_rng(0)
 
@@ -263,17 +264,44 @@ class TreeSearch(PerThread):
         fill_tables(work)
         return work
 
-    def _new_tree(self, iterations) -> Tree:
-        # Every iteration may need a block and an outcome. What is never used takes no memory.
-        slots = 1 + iterations * (self.game.max_legal + 1)
-        if self.game.deterministic:
-            outcomes = 1
-            opened = 1 + iterations
-        else:
-            outcomes = slots
-            opened = 1
+    def _sizes(self, iterations, slots=1, opened=0) -> tuple[int, int]:
+        """Return the slots and rows that may be in use so many iterations later.
+
+        Every iteration may need a block and an outcome.
+        """
+        slots += iterations * (self.game.max_legal + 1)
+        return slots, opened + iterations + 1 if self.game.deterministic else 1
+
+    def _new_tree(self, slots, opened) -> Tree:
+        # What is never used takes no memory.
+        outcomes = 1 if self.game.deterministic else slots
         sizes = {"slots": slots, "outcomes": outcomes, "opened": opened}
         return Tree(**calls.allocate(TREE, self.game, **sizes))
+
+    def _make_room(self, iterations, done) -> None:
+        """Make the tree larger unless the next iterations fit in any case; MemoryError says so."""
+        used_slots, used_rows = self.tree.used.tolist()
+        needed_slots, needed_rows = self._sizes(iterations, used_slots, used_rows)
+        slots = len(self.tree.action)
+        rows = len(self.tree.states)
+        if needed_slots <= slots and needed_rows <= rows:
+            return
+        slots = max(needed_slots, 2 * slots)
+        rows = max(needed_rows, 2 * rows) if self.game.deterministic else 1
+        num_bytes = sum(array.nbytes for array in self.tree)
+        # The old arrays and the new ones, which are twice as large, exist together.
+        if slots >= UNLIMITED or 3 * num_bytes > memory():
+            raise MemoryError(
+                f"after {done:,} iterations of a search in {self.game.name} its tree fills"
+                f" {num_bytes / 2**30:.1f} GiB, and one twice as large has no room: ask for fewer"
+                " iterations"
+            )
+        larger = self._new_tree(slots, rows)
+        for name, old, new in zip(TREE, self.tree, larger):
+            used = {"slots": used_slots, "outcomes": used_slots, "opened": used_rows}
+            length = min(len(old), used.get(TREE[name][1], len(old)))
+            new[:length] = old[:length]
+        self.tree = larger
 
     def run(self, state, iterations, seed, chunk=CHUNK) -> SearchResult:
         """Search from a running state; after each `chunk` of iterations Ctrl-C can interrupt."""
@@ -282,6 +310,7 @@ class TreeSearch(PerThread):
         self._rng[:] = new_rng(seed)
         for start in range(0, iterations, chunk):
             length = min(chunk, iterations - start)
+            self._make_room(length, start)
             self._iterate(self.tree, self.work, self.limits, self._rng, length)
         return self._result()
 
@@ -357,7 +386,7 @@ def search(game, state, iterations: int, *, seed: int = 0, **limits) -> SearchRe
     game, state
         The game, and a state in which a player is to move.
     iterations : int
-        Number of iterations, from 1 to 10 million.
+        Number of iterations, from 1 to 10 million. MemoryError if the tree gets too large.
     seed : int
         Seed of the random games, of chance, and of choices between equals.
     limits
@@ -376,5 +405,5 @@ def search(game, state, iterations: int, *, seed: int = 0, **limits) -> SearchRe
     (2, 2000)
     """
     iterations = whole("iterations", iterations, 1, MAX_ITERATIONS)
-    memory = TreeSearch(game, iterations, **limits)
-    return memory.run(running_state(game, state), iterations, seed)
+    searching = TreeSearch(game, iterations, **limits)
+    return searching.run(running_state(game, state), iterations, seed)

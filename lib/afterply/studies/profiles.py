@@ -22,9 +22,7 @@ import sys
 import textwrap
 from types import SimpleNamespace
 
-import yaml
-
-from ..files import data_directory, read_yaml
+from ..files import data_directory, parse_yaml, read_yaml
 
 RECORDED = "recorded"
 QUICK = "quick"
@@ -114,7 +112,7 @@ def changes_of(mine) -> list:
     """
     changes = mine
     if isinstance(mine, str) and mine.lstrip()[:1] in ("", "{", "["):
-        changes = yaml.safe_load(mine)
+        changes = parse_yaml(mine)
     if not changes:
         return []
     if not isinstance(changes, list):

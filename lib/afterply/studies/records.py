@@ -38,7 +38,7 @@ import llvmlite
 import numba
 import numpy as np
 
-from ..files import file_digest, published_file, read_json, write_text
+from ..files import file_digest, parse_json, published_file, read_json, write_text
 from ..identity import package_file
 from ..kernel.source import PACKAGE, import_closure, source_hash
 from ..learners.parameters import check_parameters
@@ -229,7 +229,7 @@ def _checked(line: bytes) -> dict:
     text, mark, _ = line.rpartition(SUM.encode())
     if not mark:
         raise ValueError("no checksum")
-    content = json.loads(line)
+    content = parse_json(line)
     if content.pop("sum") != _sum(text):
         raise ValueError("its text is not the one that was written")
     return content

@@ -584,8 +584,8 @@ class Study:
 
 def _require_file_names(name, profile):
     """Raise ValueError unless a study and its profile have names that files can have."""
-    for text in (name, profile):
-        if not text or Path(text).name != text:
+    for part in (name, profile):
+        if not isinstance(part, str) or not part or Path(part).name != part or "\0" in part:
             raise ValueError(f"study {name!r} and profile {profile!r} must be plain names of files")
 
 

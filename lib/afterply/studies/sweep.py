@@ -9,8 +9,9 @@
 
 import itertools
 
-from ..checks import whole
+from ..checks import count
 from ..games.game import check_game
+from ..identity import is_learner
 from ..learners.parameters import usual
 from ..players.basic import Random
 from .evaluators import Matches
@@ -119,12 +120,15 @@ def sweep(
         If a parameter is unknown, out of its range, or has no values.
     """
     check_game(game, "a sweep")
+    count("seeds", seeds)
+    if not is_learner(learner):
+        raise TypeError(f"a learner is a module as afterply.learners.td, not {learner!r}")
     combinations = _combinations(parameters)
     settings = usual(learner.PARAMETERS, game)
     usual_episodes = settings.pop("episodes", learner.DEFAULTS.get("episodes"))
     if episodes is None:
         episodes = usual_episodes
-    episodes = whole("episodes", episodes)
+    episodes = count("episodes", episodes)
     if eval_every is None:
         eval_every = max(1, episodes // POINTS)
     if evaluate is None:

@@ -9,7 +9,8 @@ from ...checks import whole
 from ...kernel.compile import kernel
 from ...kernel.random import random_int
 
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
+LETTERS = (*"abcdefghijklmnopqrstuvwxyz",)  # of columns; then come aa, ab, ...
+LETTERS += tuple(first + second for first in LETTERS for second in LETTERS)
 MARKS = "xo+*"  # of players in texts
 SIDES = ((-1, 0), (0, -1), (0, 1), (1, 0))  # steps (down, right) to the cells that share a side
 AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))

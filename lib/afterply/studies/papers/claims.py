@@ -18,19 +18,22 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Literal, Required, TypedDict, Union, get_args, get_origin, get_type_hints
 
+from ...checks import is_whole
 from ...files import published_file, read_yaml
-from .statements import CAPPED, ENDS, LEAST_TREND, PARTS, series
+from .statements import CAPPED, ENDS, LEAST_TREND, PARTS, PERCENT, series
 from .verdicts import counting_error
 
 DERIVED = {"derived": True}  # metadata of fields that no file holds
 KINDS = {"table": "Table", "figure": "Fig.", "section": "Sec."}
-# fields that hold text; your own claims file may write them as numbers
-NUMBERED = {*KINDS, "row", "column", "id", "arm", "study", "tables", "rows", "columns"}
+# fields whose contents are texts as they are written, also 007 and true
+TEXTS = {*KINDS, "row", "column", "id", "arm", "study", "tables", "rows", "columns"}
+TEXTS |= {"metric", "measure"}
 ONE_PLACE = "a place needs one of table, figure, section"
 OTHER_FILES = {"margins", "former", "answers", "meanings"}  # beside those of the papers
 
@@ -446,7 +449,7 @@ def load(key: str) -> Paper:
         raise ValueError(f"no paper {key!r}; there are {', '.join(keys())}")
     former = _folder() / "former.yaml"
     changes = read_yaml(former)["changes"] if former.is_file() else []
-    return _checked(read_yaml(path), path, changes)
+    return _checked(read_yaml(path, TEXTS), path, changes)
 
 
 def load_own(path) -> Paper:
@@ -457,9 +460,7 @@ def load_own(path) -> Paper:
     its rule in `margins`. All faults are named at once.
     """
     path = Path(path)
-    content = read_yaml(path)
-    if not isinstance(content, dict):
-        raise ValueError(f"{path.name}: {content!r} is not a mapping, with claims and statements")
+    content = read_yaml(path, TEXTS)
     content = {"key": path.stem} | _with_study(content, path.stem)
     return _checked(_with_prefix(content, f"{content['key']}/"), path)
 
@@ -490,10 +491,7 @@ def _prefixed(name, prefix):
 
 
 def _with_study(content, study):
-    """Return what a file holds with a study wherever an arm is named, or results are selected.
-
-    Numbers that stand for names become texts.
-    """
+    """Return what a file holds with a study wherever an arm is named, or results are selected."""
     if isinstance(content, list):
         return [_with_study(entry, study) for entry in content]
     if not isinstance(content, dict):
@@ -502,21 +500,8 @@ def _with_study(content, study):
     if {"arm", "metric", "select"} & set(content):
         changed["study"] = study
     for name, entry in content.items():
-        if name in NUMBERED:
-            entry = _as_text(entry)
         changed[name] = _with_study(entry, study)
     return changed
-
-
-def _as_text(content):
-    """Return a number as its digits, also those in a list, or those that are names in a mapping."""
-    if isinstance(content, list):
-        return [_as_text(entry) for entry in content]
-    if isinstance(content, dict):
-        return {_as_text(name): entry for name, entry in content.items()}
-    if type(content) in (int, float):
-        return str(content)
-    return content
 
 
 def _written_out(content):
@@ -614,6 +599,8 @@ def _faults_of_target(claim, rule):
     faults = []
     if not numbers or not types <= {int, float}:
         faults.append(f"value is {value!r}; a target needs numbers, else target: false")
+    else:
+        faults += filter(None, map(partial(_fault_of_number, claim.unit), numbers))
     if claim.relation == "=" and not margin(rule, value, claim.of):
         unit = f"unit {claim.unit!r} (of: {claim.of})"
         faults.append(f"no margin for {unit}; add a rule to margins.yaml")
@@ -628,6 +615,15 @@ def _faults_of_target(claim, rule):
                 "a standard deviation needs its number of runs to become a standard error"
             )
     return faults
+
+
+def _fault_of_number(unit, number) -> str:
+    """Return why no value of a unit can be this number, or ""."""
+    if not math.isfinite(number):
+        return f"value is {number}; it must be a finite number"
+    if unit == PERCENT and not 0 <= number <= 100:
+        return f"value is {number}; a percentage lies between 0 and 100, else it has another unit"
+    return ""
 
 
 def _faults_of_statement(statement):
@@ -657,6 +653,11 @@ def _faults_of_part(part, statement, where):
     if statement.test == "trend" and len(part["rising"]) < LEAST_TREND:
         faults.append(f"{where}: rising needs at least {LEAST_TREND} series")
     ends = ENDS.get(statement.test, ())
+    if statement.test == "bound":
+        unit = part.get("unit", statement.unit)
+        bounds = [part[end] for end in ends if end in part]
+        for fault in filter(None, map(partial(_fault_of_number, unit), bounds)):
+            faults.append(f"{where}: {fault}")
     if ends and not set(ends) & set(part):
         faults.append(f"{where}: a part needs {' or '.join(ends)}, a number")
     return faults
@@ -664,7 +665,7 @@ def _faults_of_part(part, statement, where):
 
 def _faults_of_looks(looks, shared, where):
     """Return what is wrong in numbers of runs at which a statement is tested."""
-    is_wrong = any(not isinstance(number, int) or number < 1 for number in looks)
+    is_wrong = any(not is_whole(number) or number < 1 for number in looks)
     is_wrong = is_wrong or any(number % shared for number in looks)
     if is_wrong or any(low >= high for low, high in pairwise(looks)):
         whole_groups = f", each a multiple of shared ({shared})" if shared > 1 else ""
@@ -779,6 +780,9 @@ def _convert(hint, content, name, where, faults):
         return None
     kind = fitting[0]
     inner = get_args(kind)
+    if isinstance(content, float) and not math.isfinite(content):
+        faults.append(f"{where}: {name} is {content}; it must be a finite number")
+        return None
     if get_origin(kind) is Literal and content not in inner:
         faults.append(f"{where}: {name} is {content!r}; it must be one of {', '.join(inner)}")
         return None

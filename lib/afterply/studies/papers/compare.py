@@ -16,6 +16,7 @@ COLUMNS = (
     "id place printed ours mean low high runs verdict explanation unit margin runs_needed surprise"
     " paper study arm measured"
 ).split()
+LEFT_OUT = "unfinished run(s) left out"
 NEEDED = ["study", "arm", "run", "episode", "measure", "value"]  # of a table of results
 
 
@@ -82,12 +83,9 @@ def row_of(claim, runs) -> dict:
         return row | {"verdict": INCONCLUSIVE, "explanation": explanation}
     judged = _judged(claim, samples)
     explanation = judged.explanation
-    unfinished = [
-        rows["run"].nunique() - len(values[component])
-        for component, rows in rows_of_components.items()
-    ]
-    if max(unfinished):
-        explanation += f"; {max(unfinished)} unfinished run(s) left out"
+    left_out = max(map(unfinished, rows_of_components.values()))
+    if left_out:
+        explanation += f"; {left_out} {LEFT_OUT}"
     if judged.runs_needed is not None:
         row["runs_needed"] = judged.runs_needed
     return row | {"surprise": judged.surprise, "verdict": judged.label, "explanation": explanation}
@@ -208,6 +206,11 @@ def _last(rows):
             "run {run} of {arm} in {study} has two final values of {measure}".format(**first_second)
         )
     return dict(zip(last["run"].tolist(), last["value"].astype(float).tolist(), strict=True))
+
+
+def unfinished(rows) -> int:
+    """Return how many runs stopped before the last episode, of the rows of one measure."""
+    return rows["run"].nunique() - len(_last(rows))
 
 
 def final_values(rows, which="last"):

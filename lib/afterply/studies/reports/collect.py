@@ -13,6 +13,7 @@ missing becomes a marked gap. The same input gives the same bytes.
 import contextlib
 import importlib
 import io
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,7 +23,7 @@ import pandas as pd
 from ...files import published_file, read_yaml, reports_directory
 from .. import sources
 from ..papers import claims, errors, margins
-from ..papers.compare import final_values, row_of
+from ..papers.compare import LEFT_OUT, final_values, row_of, unfinished
 from ..papers.statements import in_both, series
 from ..papers.verdicts import NOT_RUN
 from ..results import by_columns, joined
@@ -272,6 +273,11 @@ def _statements(paper, results, figure_names, runs):
         figure = statement.figure if statement.figure in figure_names else ""
         # The sentence of an undecided statement ends with its kind in words.
         kind = outcome.sentence.rpartition(". ")[2] if outcome.kind else ""
+        left_out = _unfinished(statement, results)
+        if left_out:
+            words = f"{left_out} {LEFT_OUT}."
+            outcome = replace(outcome, sentence=f"{outcome.sentence} {words}".strip())
+            kind = f"{kind} {words}".strip()
         row = SimpleNamespace(
             **vars(outcome) | {"number": outcome.number or outcome.sentence},
             statement=statement,
@@ -304,6 +310,18 @@ def _final_values(results, study, arm, columns, which):
     """Return run -> value of one result, as `in_both` asks for it."""
     rows = results.get((study, arm, key_of(columns)))
     return {} if rows is None else final_values(rows, which)
+
+
+def _unfinished(statement, results) -> int:
+    """Return how many runs of a series of a statement stopped early, and do not count."""
+    most = 0
+    for part in statement.parts:
+        for one in series(part):
+            for selected in (one, one.get("less")):
+                if selected:
+                    place = selected["study"], selected["arm"], key_of(selected["select"])
+                    most = max(most, unfinished(results[place]) if place in results else 0)
+    return most
 
 
 def _first_missing(arms, runs):

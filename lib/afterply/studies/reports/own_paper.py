@@ -7,22 +7,28 @@
 Nothing of it needs a game, or a learner of this library.
 """
 
+import csv
+import io
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ...files import write_text
+from ...checks import path as checked_path
+from ...files import own_folder, require_end, write_text
 from ..papers import claims
 from ..papers.compare import NEEDED
-from ..results import PLACE, by_columns, filling, in_words, joined
+from ..results import PLACE, by_columns, filling, in_percent, in_words, joined
 from ..sources import RUN_COLUMNS
 from .collect import part_of
 from .pages import render, write_html
 from .sentences import numbers_in
 
 NEEDED_OF_TABLE = ["arm", "run", "measure", "value"]
+# columns whose contents are texts as they are written: an arm may be called 007 or None
+TEXTS = {"arm": str, "measure": str, "metric": str, "study": str, "value": str}
+PAGES = ("index.md", "index.html", "style.css")
 MOST_FAULTS = 10  # faulty lines of a table that an error names
 COLUMNS = ["id", "claimed", "ours", "verdict", "why"]
 
@@ -68,9 +74,10 @@ def judge(path, *tables, out=None) -> Judged:
     part = part_of(paper, results, no_runs_of_studies, figures=[], notebooks=[])
     judged = Judged(_verdicts(part), _runs_in_words(results))
     if out is not None:
+        own_folder(out, PAGES)
         page = render("own_paper.md", part=part, paper=paper, there=judged.there)
         write_text(Path(out) / "index.md", page)
-        write_html(Path(out))
+        write_html(Path(out), ["index.md"])
     return judged
 
 
@@ -94,6 +101,7 @@ def _runs_in_words(results):
 
 def _read_all(path, tables) -> tuple:
     """Return the paper and a list of its tables; ValueError has the faults of all of them."""
+    path = checked_path(path)
     paper = None
     run_tables = []
     faults = []
@@ -103,7 +111,7 @@ def _read_all(path, tables) -> tuple:
         faults.append(str(error))
     for table in tables:
         try:
-            run_tables.append(read_runs(table, study=Path(path).stem))
+            run_tables.append(read_runs(table, study=path.stem))
         except ValueError as error:
             faults.append(str(error))
     if faults:
@@ -117,20 +125,58 @@ def read_runs(table, study: str) -> pd.DataFrame:
         where = "the table of runs"
         rows = table
     else:
-        where = Path(table).name
+        where = checked_path(table).name
         try:
-            rows = pd.read_csv(table)
+            rows = _read_csv(table)
         except ValueError as error:
             raise ValueError(f"{where} is no table of comma-separated values: {error}") from error
+    names = list(map(str, rows.columns))
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"{where} has the column {twice[0]} twice: keep one of them")
     if "measure" not in rows.columns:
         rows = rows.rename(columns={"metric": "measure"})
     _require_columns(rows, where)
     defaults = {"study": study, "episode": 0}
     rows = pd.DataFrame(defaults | dict(rows.items()))
-    numbers = pd.to_numeric(rows["value"], errors="coerce")
+    numbers = rows["value"].map(_number_of).astype(float)
     _require_values(rows, numbers, where)
-    rows = rows.assign(arm=rows["arm"].astype(str), study=rows["study"].astype(str), value=numbers)
+    texts = {name: rows[name].astype(str) for name in ("arm", "study", "measure")}
+    rows = rows.assign(**texts, value=numbers)
     return rows[[*PLACE, *filling(rows), "value"]]
+
+
+def _read_csv(path) -> pd.DataFrame:
+    """Return the table in a file as it is written; ValueError if it was cut off, or is none."""
+    text = require_end(Path(path).read_text(encoding="utf-8-sig"))
+    head = next(csv.reader(io.StringIO(text)), [])
+    # pandas would call the second of two columns "value" "value.1"
+    rows = pd.read_csv(
+        io.StringIO(text),
+        header=None,
+        skiprows=1,
+        names=range(len(head)),
+        dtype={place: TEXTS[name] for place, name in enumerate(head) if name in TEXTS},
+        keep_default_na=False,
+        na_values=[""],
+        index_col=False,
+    )
+    return rows.set_axis(head, axis="columns")
+
+
+def _number_of(value) -> float:
+    """Return the number that a value or its text is, or nan."""
+    if not isinstance(value, (int, float, np.number, str)) or isinstance(value, bool):
+        return np.nan
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return np.nan
+
+
+def _is_name(value) -> bool:
+    """Return whether a value is a text or a number."""
+    return isinstance(value, (str, int, float, np.number)) and value == value
 
 
 def _require_columns(rows, where):
@@ -147,8 +193,9 @@ def _require_columns(rows, where):
 def _require_values(rows, numbers, where):
     """Raise ValueError for lines that lack a name, or whose value is no finite number."""
     is_finite = numbers.abs().lt(float("inf"))
-    lacks_name = rows[["arm", "run", "measure"]].isna().any(axis=1)
-    is_faulty = ~is_finite | lacks_name
+    lacks_name = ~rows[["arm", "run", "measure"]].map(_is_name).all(axis=1)
+    is_beyond = rows["measure"].map(lambda name: in_percent(str(name))) & ~numbers.between(0, 100)
+    is_faulty = ~is_finite | lacks_name | is_beyond
     if not is_faulty.any():
         return
     messages = []
@@ -161,6 +208,6 @@ def _require_values(rows, numbers, where):
     if is_faulty.sum() > MOST_FAULTS:
         message += f"; and {is_faulty.sum() - MOST_FAULTS} more"
     raise ValueError(
-        f"{message}; a line needs all four, and value a finite number: leave out runs without a"
-        " result"
+        f"{message}; a line needs all four, and value a finite number, from 0 to 100 if the measure"
+        " is one in percent, as all that end with _rate: leave out runs without a result"
     )

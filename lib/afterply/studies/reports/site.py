@@ -22,7 +22,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ...checks import needs
-from ...files import data_directory, reports_directory, write_text
+from ...files import data_directory, emptied_folder, own_folder, reports_directory, write_text
 from ...kernel.source import PACKAGE
 from ..papers import claims
 from ..papers.statements import series
@@ -51,10 +51,13 @@ class _Page(NamedTuple):
 def build(folder: Path, source: bool = True, played=()) -> list[str]:
     """Build the site in a folder, which is emptied first, and return the paths of its pages.
 
+    FileExistsError if the folder holds anything and was not made by this function.
+
     Without `source` the reference does not show the source of each name, which takes half as long.
     `played` are pages of agents, made afterwards by the command ``docs``: the first page, a list of
     them, and the statements about their games link to them.
     """
+    own_folder(folder)  # refused at once, before the pages are made
     root = data_directory().parent
     report = _report(reports_directory() / "paper", played)
     pages = [*_guide(root, played), *_reference(source), *report]
@@ -62,8 +65,7 @@ def build(folder: Path, source: bool = True, played=()) -> list[str]:
     for page in pages:
         paths_of_group.setdefault(page.group, []).append((page.title, page.path))
     addresses = _addresses(pages, played)
-    folder = folder.resolve()  # a link stays, what it leads to is emptied
-    shutil.rmtree(folder, ignore_errors=True)
+    folder = emptied_folder(folder)
     search_index = []
     for page in pages:
         body = re.sub(r"<(h[123])>(.*?)</", _with_id, page.body)

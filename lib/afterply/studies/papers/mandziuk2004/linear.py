@@ -23,8 +23,10 @@ import hashlib
 
 import numpy as np
 
-from ....checks import one_of, whole
+from ....checks import boolean, one_of, whole
+from ....checks import numbers as checked_numbers
 from ....games.calls import Arrays, call_legal, call_over, call_play, call_score, copy_into
+from ....games.game import check_game
 from ....games.rules import count
 from ....games.rules.giveaway import (
     ALL,
@@ -227,6 +229,7 @@ class Linear:
     reward_unit = WON_VALUE  # what the values call a reward of 1; a search divides by it
 
     def __init__(self, game, features="F22", seat=0, depth=4, quiescence=False, weights=None):
+        check_game(game, "a linear function")
         if not game.spec or game.spec["name"] not in ("giveaway", "checkers"):
             raise ValueError(f"these features belong to giveaway and checkers, not to {game!r}")
         self.game = game
@@ -234,7 +237,7 @@ class Linear:
         self.kind = FEATURE_SETS.index(features)
         self.seat = whole("seat", seat, 0, 1)
         self.depth = whole("depth", depth, 1, MAX_DEPTH)
-        self.quiescence = bool(quiescence)
+        self.quiescence = boolean("quiescence", quiescence)
         if weights is None:
             weights = np.zeros(NUM_FEATURES)
         self.weights = as_weights(weights)
@@ -306,7 +309,7 @@ class Linear:
 
 def as_weights(numbers) -> np.ndarray:
     """Return 22 finite numbers as a new float64 array, or raise ValueError."""
-    weights = np.array(numbers, np.float64)
+    weights = checked_numbers("a weight vector", numbers).astype(np.float64)
     if weights.shape != (NUM_FEATURES,) or not np.isfinite(weights).all():
         raise ValueError(f"a weight vector is {NUM_FEATURES} finite numbers, not {numbers!r}")
     return weights
