@@ -2,6 +2,8 @@
 
 import shutil
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -105,6 +107,30 @@ def played(folder, *options):
     """Play a league by the command line, and forget what it said."""
     words = ["--game", "nim:heaps=1:stones=3", *options]
     assert cli.main(["league", str(folder), *words]) == 0
+
+
+@pytest.mark.slow
+def test_what_a_player_started_ends_with_it(tmp_path):
+    """Also if the player itself has ended before."""
+    leaves = "import subprocess, sys\nleft = subprocess.Popen(['sleep', '600'])\n"
+    leaves += f"open({str(tmp_path / 'pid')!r}, 'w').write(str(left.pid))\n"
+    for end in ("return 0", "import os; os._exit(0)"):
+        (player,) = write(tmp_path, leaves=f"{leaves}def player(state):\n    {end}\n")
+        arena.matches(NIM, {"leaves": player, "good": players.MaxN(9)}, None, 1, forfeit=True)
+        player.stop()
+        left = int((tmp_path / "pid").read_text())
+        deadline = time.monotonic() + 20
+        while running(left) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not running(left)
+
+
+def running(pid):
+    """Return whether a process runs; one that nobody has asked about yet does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 @pytest.mark.slow

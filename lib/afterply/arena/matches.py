@@ -24,7 +24,7 @@ from ..games.game import check_game
 from ..identity import identity
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_bits, seed_from
-from ..players.basic import duplicate, wrap
+from ..players.basic import Resigned, duplicate, wrap
 from ..processes import work_for
 
 MAX_PLIES = 10_000  # a match that takes longer is an error of the game or of its players
@@ -63,7 +63,11 @@ def play_on(game, seated, state, rng, most: int = MAX_PLIES) -> tuple:
     observers = [player.observe for player in seated if hasattr(player, "observe")]
     mover, num_legal = advance(game.rules, s, -1, rng, legal)
     while mover >= 0 and len(steps) < most:
-        action = _ask(game, seated[mover], mover, s, legal[:num_legal])
+        try:
+            action = _ask(game, seated[mover], mover, s, legal[:num_legal])
+        except Resigned as error:
+            error.steps = steps
+            raise
         mover, num_legal = advance(game.rules, s, action, rng, legal)
         steps.append((action, s.copy()))
         for observe in observers:
@@ -110,7 +114,7 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
     Raises
     ------
     IllegalAction
-        If a player's action is not legal.
+        If a player's action is not legal. A player that resigns has lost, with what it had played.
     ValueError
         If a rule of a home-made game leaves its arrays.
 
@@ -142,16 +146,25 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
                 raise
         if game.over(state):
             raise ValueError(f"this start position of {game.name} is terminal: {state!r}")
-        end, steps = play_on(game, seated, state, rng, max_plies)
-        if not game.over(end):
-            raise RuntimeError(f"the match of {game.name} did not end within {max_plies} plies")
+        scores, steps = _played_out(game, seated, state, rng, max_plies)
     finally:
         for player in to_close:
             if hasattr(player, "close"):
                 player.close()
     moves = [action for action, _ in steps]
     states = [state] + [after for _, after in steps]
-    return Result(game.score(end), moves, states)
+    return Result(scores, moves, states)
+
+
+def _played_out(game, seated, state, rng, max_plies) -> tuple:
+    """Play to the end, or until a player resigns; return the scores and every (action, state)."""
+    try:
+        end, steps = play_on(game, seated, state, rng, max_plies)
+    except Resigned as error:
+        return np.array(_forfeited(game, error.seat)), error.steps
+    if not game.over(end):
+        raise RuntimeError(f"the match of {game.name} did not end within {max_plies} plies")
+    return game.score(end), steps
 
 
 def _seat(game, players_by_seat) -> list:
