@@ -181,6 +181,23 @@ def player(state):
 """
 
 
+def test_pairings_of_like_names_have_files_of_their_own(tmp_path):
+    alike = dict.fromkeys(("a", "b-c", "a-b", "c"), {})
+    files = league_module._journals(tmp_path, NIM, 1, 0, alike).values()
+    assert len(set(files)) == len(files) == 6
+
+
+@pytest.mark.slow
+def test_a_journal_that_a_player_wrote_into_is_put_aside_and_played_again(tmp_path, capsys):
+    write(tmp_path, best=PERFECT, first=FIRST)
+    whole = league(tmp_path, NIM, 1).table
+    (journal,) = (tmp_path / "league").glob("*.jsonl")
+    journal.write_text(journal.read_text() + "nonsense\n")
+    assert league(tmp_path, NIM, 1, say=print).table.equals(whole)
+    assert "is put aside as *.edited" in capsys.readouterr().out
+    assert journal.with_suffix(".edited").read_text().endswith("nonsense\n")
+
+
 @pytest.mark.slow
 def test_who_is_late_twice_loses_what_is_left_also_when_the_league_goes_on(tmp_path, started):
     write(tmp_path, best=PERFECT, first=FIRST, slow=SLOW)

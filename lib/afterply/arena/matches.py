@@ -36,6 +36,10 @@ class IllegalAction(ValueError):
     """A player returned an action that the rules do not allow."""
 
 
+class NoJournal(ValueError):
+    """A file that should hold some matches was edited, or belongs to others."""
+
+
 class Result(NamedTuple):
     """What :func:`match` returns."""
 
@@ -383,12 +387,12 @@ def _read(path, header: str) -> dict:
         text = header + "\n"
     lines = text[: text.rfind("\n") + 1]  # without one that was cut off
     if not lines.startswith(header + "\n"):
-        raise ValueError(f"{path} is no file of these matches: name another one, or delete it")
+        raise NoJournal(f"{path} is no file of these matches: name another one, or delete it")
     results = {}
     for line_number, line in enumerate(lines.splitlines()[1:], 2):
         content = line.partition(" ")[2]
         if line != _line(header, content):
-            raise ValueError(
+            raise NoJournal(
                 f"line {line_number} of {path} is no match as it was played here:"
                 " delete the line, and the match is played again"
             )
