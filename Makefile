@@ -18,7 +18,7 @@ PYTEST := $(PY) -m pytest --nbval-lax --nbval-current-env --numprocesses=auto --
 FILTER := git config filter.afterply
 SAVED := --FileContentsManager.post_save_hook=afterply.commands.strip.saved
 
-.PHONY: help setup quick reproduce evaluate plan again test test-hidden check lab site docs bench engines oracles golden lock clean
+.PHONY: help setup quick reproduce join evaluate plan again test test-hidden check lab site docs bench engines oracles golden lock clean
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 	@echo "  Settings, given as make reproduce BUDGET=60 or in the environment; no number depends on them:"
@@ -26,6 +26,7 @@ help: ## Show this list.
 	@echo "    REPEATS=13           recorded runs that are made again and compared bit for bit"
 	@echo "    ROWS='rules ...'     rows that make evaluate executes (default: all)"
 	@echo "    RECORDS=ignore       make every recorded run again and compare it"
+	@echo "    SHARE=3/100          make only the third of 100 shares of what is missing: for a job array"
 	@echo "    WORKERS=2            processes that train side by side (default: all CPUs)"
 	@echo "    DASK=tcp://host:port a Dask scheduler whose workers (dask worker --nthreads 1 tcp://...) train instead"
 	@echo "    EDAX=/path/to/edax   the Othello program (github.com/abulmo/edax-reversi), data/eval.dat beside it"
@@ -54,6 +55,9 @@ reproduce: $(READY) ## All results of the papers from the committed records, a s
 
 evaluate: $(READY) ## The artifact appendix, executed: claims, commands, what must come out (about 15 minutes) -> reports/evaluate/evaluation.md
 	@$(PY) -m afterply.commands.reproduce evaluate $(ROWS)
+
+join: $(READY) ## Add the records that other machines have made: FROM="folder ...", each with files NAME.jsonl.
+	@$(PY) -m afterply.commands.reproduce join $(FROM)
 
 plan: $(READY) ## What is recorded, what is missing, and the CPU time it would take.
 	@$(PY) -m afterply.commands.reproduce plan

@@ -15,7 +15,7 @@ from afterply.studies.study import Study
 
 TUPLES = [[0, 1, 2], [4]]
 SMALL = {"runs": 3, "episodes": 400, "eval_every": 150, "tuples": TUPLES}
-VARIABLES = ("BUDGET", "RECORDS", "WORKERS", "DASK", "AFTERPLY_BATCH")
+VARIABLES = ("BUDGET", "SHARE", "RECORDS", "WORKERS", "DASK", "AFTERPLY_BATCH")
 TICTACTOE = {"name": "tictactoe", "params": {}}
 GOLDEN_RUN = {"game": TICTACTOE, "parameters": {"tuples": TUPLES}, "episodes": 50, "seed": 1}
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}

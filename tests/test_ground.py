@@ -119,6 +119,20 @@ def test_json_is_read_strictly_and_a_signed_file_with_any_other_digit_is_refused
             files.read_signed(path)
 
 
+def test_two_writers_of_one_file_do_not_meet(tmp_path, monkeypatch):
+    """Also where all processes have the same number, as in containers with a shared folder."""
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    path, before = tmp_path / "page.md", os.umask(0o027)
+    try:
+        with files.replacing(path) as one, files.replacing(path) as other:
+            one.write(b"one")
+            other.write(b"other")
+    finally:
+        os.umask(before)
+    assert path.read_bytes() == b"one" and list(tmp_path.iterdir()) == [path]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
 def test_a_link_stays_and_its_target_is_written(tmp_path):
     (tmp_path / "far").mkdir()
     for name in ("there", "not yet"):

@@ -2,20 +2,32 @@
 
 import io
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from afterply import arena, players
+from afterply import arena, games, players
 from afterply.games import boards
 from afterply.games.drawing import document, mark
 from afterply.games.game import Game
+from afterply.networks import agent_file
+from afterply.networks.ntuple import Network
 from afterply.screen.game_table import Table
 from afterply.screen.widget import BoardWidget, Replay
+from afterply.studies.question import Answer
 from afterply.studies.reports import figures, pages
+from afterply.studies.reports.own_paper import COLUMNS, Judged
 from sample_games import race
 
+OUT = "a\n```\n<script>alert(1)</script>\n"  # would end a block of code
+NO_CLAIMS = SimpleNamespace(statements=[], rows=[])
 BAD = '<script>alert(1)</script>&"&lt;'
+
+
+def paper_at(url):
+    """A paper of a claims file, with what its page shows at the head."""
+    return SimpleNamespace(title=BAD, key="mine", authors=[BAD], year=2020, url=url)
 
 
 class Read(HTMLParser):
@@ -78,8 +90,34 @@ def a_report(game, folder):
     return [path.read_text() for path in folder.glob("*.html")], []
 
 
+def foreign_files(game, folder):
+    """What a notebook shows of a claims file and of an agent's card that come from elsewhere."""
+    net = Network(games.load("nim"), [[0, 1, 2]])
+    agent_file.write(
+        folder / "agent.npz", net, {"name": BAD, "words": f"{BAD}; {BAD}", "note": OUT}
+    )
+    card = pages.html_of(players.load(folder / "agent.npz")._repr_markdown_())
+    judged = Judged(pd.DataFrame([[BAD] * 5], columns=COLUMNS), BAD)
+    answer = Answer(BAD, caption=BAD, table=judged.table)
+    link = pages.render("own_paper.md", part=NO_CLAIMS, paper=paper_at(f"x){BAD}"), there=BAD)
+    made = [card, judged._repr_html_(), answer._repr_html_(), pages.html_of(link)]
+    return [f"<p>{one}" for one in made], []
+
+
+@pytest.mark.parametrize("name", ["\ud800", "\x1b[2J", "\x9b31m", 7])
+def test_a_card_is_refused_whose_name_no_terminal_shows(tmp_path, name):
+    path, net = tmp_path / "agent.npz", Network(games.load("nim"), [[0, 1, 2]])
+    for card in ({"name": name}, {"note": [{"deep": name}]}):
+        agent_file.write(path, net, card)
+        if card.get("note") and name == 7:  # a number among the facts
+            players.load(path)
+            continue
+        with pytest.raises(ValueError, match="holds the character|is 7, no text"):
+            players.load(path)
+
+
 @pytest.mark.filterwarnings("ignore:game ")
-@pytest.mark.parametrize("made", [standings, drawings, widgets, a_figure, a_report])
+@pytest.mark.parametrize("made", [standings, drawings, widgets, a_figure, a_report, foreign_files])
 def test_a_name_that_is_html_stays_a_name(made, game, tmp_path):
     texts, drawn = made(game, tmp_path)  # in drawings of figures, letters are paths
     for page in texts + drawn:

@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "lib" / "afterply"
 
 # the three wings, their rooms from the ground upwards; a room may import itself and those below it
 CORE = [
-    "checks",
+    "checks foreign",
     "files processes stats",
     "kernel",
     "identity",

@@ -9,11 +9,14 @@ import importlib
 import io
 import itertools
 import json
+import math
 import os
 import re
+import secrets
 import shutil
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,7 @@ PACKAGED = Path(__file__).resolve().parent / "data"  # in a wheel: the data publ
 SIGNATURE = "sum"  # the last field of a JSON file: the checksum of the text before it
 DEEPEST = 200  # lists and mappings within each other
 MARK = ".made-by-afterply"  # the file in a folder that a command fills
+MOST_OF_HEADER = 1 << 26  # bytes in memory; the longest one, of a checkpoint, takes some megabytes
 
 
 def chosen_place(variable: str) -> Path | None:
@@ -131,16 +135,15 @@ def writable(directory: Path, remedy: str) -> Path:
 
 
 @contextlib.contextmanager
-def replacing(path):
+def replacing(path, mode=0o666):
     """Open a temporary file for writing, which replaces `path` at the end unless there is an error.
 
-    If `path` is a link, its target is replaced. Devices and pipes are written to directly.
-    OSError if `path` cannot be written.
+    If `path` is a link, its target is replaced. Devices and pipes are written to directly. `mode`
+    says who may do what with a new file, before the umask. OSError if `path` cannot be written.
     """
     path = checked_path(path)
     try:
-        write = _write_stream if _is_stream(path) else _replace_file
-        with write(path) as file:
+        with _write_stream(path) if _is_stream(path) else _replace_file(path, mode) as file:
             yield file
     except BrokenPipeError:
         raise
@@ -151,13 +154,14 @@ def replacing(path):
 
 
 @contextlib.contextmanager
-def _replace_file(path):
+def _replace_file(path, mode):
     """Open a temporary file that replaces `path` at the end; after an error it is removed."""
     target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    # Drawn, since in a container every process has the number 1; `tempfile` would heed no umask.
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "wb") as file:
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())  # or a power cut may leave an empty file of this name
@@ -449,24 +453,63 @@ def write_npz(path, meta: dict, arrays: dict, compressed: bool = False) -> None:
 
 
 class Archive:
-    """A file of :func:`write_npz`; each array is read when asked for; ValueError if damaged."""
+    """A file of :func:`write_npz`; each array is read when asked for; ValueError if damaged.
 
-    def __init__(self, path):
+    A small file may state arrays that fill the memory, since zeros take no room in it. Whoever
+    reads a foreign one asks for the `form` of an array before the array. With a `prefix` it is the
+    part of the file whose names begin so, and the names are without it.
+    """
+
+    def __init__(self, path, prefix: str = ""):
         self.path = path
         path = checked_path(path)
+        self._prefix = prefix
         with self._reporting_damage():
-            self._file = np.load(path, allow_pickle=False)
-            self.names = set(self._file.files) - {"meta"}
-            self.meta = parse_json(str(self._file["meta"]))
+            self._file = zipfile.ZipFile(path)
+            members = [name.removesuffix(".npy") for name in self._file.namelist()]
+            if len(set(members)) < len(members):
+                raise ValueError("two of its arrays have the same name")
+            if self._form("meta")[2] > MOST_OF_HEADER:
+                raise ValueError(f"its header takes more than {MOST_OF_HEADER >> 20} MiB")
+            self.meta = parse_json(str(self._array("meta")))
         if not isinstance(self.meta, dict):
             raise damaged(path, "its header is no mapping")
+        own = {name for name in members if name.startswith(prefix)} - {"meta"}
+        self.names = {name.removeprefix(prefix) for name in own}
 
     def __contains__(self, name):
         return name in self.names
 
     def __getitem__(self, name):
         with self._reporting_damage():
-            return self._file[name]
+            return self._array(self._prefix + name)
+
+    def form(self, name) -> tuple:
+        """Return type and shape of an array, which is not read."""
+        with self._reporting_damage():
+            return self._form(self._prefix + name)[:2]
+
+    def num_bytes(self, names) -> int:
+        """Return how many bytes some arrays take in memory; none is read."""
+        with self._reporting_damage():
+            return sum(self._form(self._prefix + name)[2] for name in names)
+
+    def _form(self, name) -> tuple:
+        """Return type, shape and number of bytes that an array states; ValueError if it lies."""
+        with self._file.open(f"{name}.npy") as member:
+            if np.lib.format.read_magic(member) != (1, 0):  # others may state a header of any size
+                raise ValueError(f"{name} has another format than this library writes")
+            shape, _, dtype = np.lib.format.read_array_header_1_0(member)
+            num_bytes = dtype.itemsize * math.prod(shape)
+            if member.tell() + num_bytes != self._file.getinfo(f"{name}.npy").file_size:
+                raise ValueError(f"{name} has not the size that it states")
+        return dtype, shape, num_bytes
+
+    def _array(self, name):
+        """Return an array, whose stated form is checked before there is memory for it."""
+        self._form(name)
+        with self._file.open(f"{name}.npy") as member:
+            return np.lib.format.read_array(member, allow_pickle=False)
 
     @contextlib.contextmanager
     def _reporting_damage(self):
@@ -503,24 +546,25 @@ def out_of_range(arrays: dict, limits: dict) -> str:
     return ""
 
 
-def read_learned(path, kind, game, header, arrays) -> tuple[dict, dict]:
-    """Return header and arrays of a file with what was learned.
+def open_learned(path, kind, game, header, arrays) -> Archive:
+    """Open a file with what was learned, of which no array is read yet.
 
     `header` maps the fields that the file must have to their types, `arrays` is the set of arrays
     that it must have. ValueError if one is missing, or the file is of another kind or game.
     """
-    meta, contents = read_npz(path)
+    archive = Archive(path)
+    meta = archive.meta
     if meta.get("kind") != kind:
         raise ValueError(f"{path} holds {meta.get('kind')!r}, not {kind}")
     required = {"game": dict, **header}
     missing = [field for field, type_ in required.items() if type(meta.get(field)) is not type_]
-    missing += sorted(arrays - set(contents))
+    missing += sorted(arrays - archive.names)
     if missing:
         raise damaged(path, f"it lacks {', '.join(missing)}")
     game_of_file = {name: meta["game"].get(name) for name in game.identity}
     if game_of_file != game.identity:
         raise ValueError(f"{path} holds {kind} of {game_of_file}, not of {game.identity}")
-    return meta, contents
+    return archive
 
 
 def with_checksum(path, net, meta):

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from .arena.matches import match, matches, seatings, starts_upto
+from .arena.matches import NoJournal, match, matches, seatings, starts_upto
 from .arena.tournament import Standings
 from .checks import count, path, seed_number
 from .files import write_text
@@ -104,7 +104,15 @@ def league(
         if num_left[names]:
             say(f"[{place}/{len(journals)}] {' - '.join(names)}", end=" ")
         began_pairing = time.monotonic()
-        tables.append(matches(game, group, starts, episodes, seed, path=journal, forfeit=True))
+        journal.parent.mkdir(exist_ok=True)  # a player may do whatever its account may
+        how = {"path": journal, "forfeit": True}
+        try:
+            table = matches(game, group, starts, episodes, seed, **how)
+        except NoJournal as error:
+            journal.replace(journal.with_suffix(".edited"))
+            say(f"{error}. It is put aside as *.edited, and its matches are played again.")
+            table = matches(game, group, starts, episodes, seed, **how)
+        tables.append(table)
         for player in group.values():
             player.stop()
         if num_left[names]:
@@ -141,7 +149,7 @@ def _require_unchanged(group, identities, journal):
     """Delete the journal of a pairing and raise ValueError if a file has changed meanwhile."""
     for name, player in group.items():
         if identity(player) != identities[name]:
-            journal.unlink()
+            journal.unlink(missing_ok=True)
             raise ValueError(f"{name}.py has changed while it played: run the league again")
 
 
@@ -159,7 +167,8 @@ def _journals(folder, game, episodes, seed, identities) -> dict:
     for names in itertools.combinations(identities, game.players):
         settings = [game.identity, episodes, seed, [identities[name] for name in names]]
         digest = seed_from(json.dumps(settings))
-        journals[names] = folder_of_journals / f"{'-'.join(names)}-{digest:016x}.jsonl"
+        # No name has a +, so no two pairings share a file, whatever their players are called.
+        journals[names] = folder_of_journals / f"{'+'.join(names)}-{digest:016x}.jsonl"
     return journals
 
 

@@ -2,6 +2,8 @@
 
 import shutil
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -108,6 +110,30 @@ def played(folder, *options):
 
 
 @pytest.mark.slow
+def test_what_a_player_started_ends_with_it(tmp_path):
+    """Also if the player itself has ended before."""
+    leaves = "import subprocess, sys\nleft = subprocess.Popen(['sleep', '600'])\n"
+    leaves += f"open({str(tmp_path / 'pid')!r}, 'w').write(str(left.pid))\n"
+    for end in ("return 0", "import os; os._exit(0)"):
+        (player,) = write(tmp_path, leaves=f"{leaves}def player(state):\n    {end}\n")
+        arena.matches(NIM, {"leaves": player, "good": players.MaxN(9)}, None, 1, forfeit=True)
+        player.stop()
+        left = int((tmp_path / "pid").read_text())
+        deadline = time.monotonic() + 20
+        while running(left) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not running(left)
+
+
+def running(pid):
+    """Return whether a process runs; one that nobody has asked about yet does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.slow
 def test_only_new_pairings_are_played(tmp_path, started, capsys):
     write(tmp_path, best=PERFECT, first=FIRST)
     two = {"best", "first"}
@@ -153,6 +179,23 @@ def player(state):
     time.sleep(99 if moves > 1 else 0)
     return game.legal(state)[0]
 """
+
+
+def test_pairings_of_like_names_have_files_of_their_own(tmp_path):
+    alike = dict.fromkeys(("a", "b-c", "a-b", "c"), {})
+    files = league_module._journals(tmp_path, NIM, 1, 0, alike).values()
+    assert len(set(files)) == len(files) == 6
+
+
+@pytest.mark.slow
+def test_a_journal_that_a_player_wrote_into_is_put_aside_and_played_again(tmp_path, capsys):
+    write(tmp_path, best=PERFECT, first=FIRST)
+    whole = league(tmp_path, NIM, 1).table
+    (journal,) = (tmp_path / "league").glob("*.jsonl")
+    journal.write_text(journal.read_text() + "nonsense\n")
+    assert league(tmp_path, NIM, 1, say=print).table.equals(whole)
+    assert "is put aside as *.edited" in capsys.readouterr().out
+    assert journal.with_suffix(".edited").read_text().endswith("nonsense\n")
 
 
 @pytest.mark.slow

@@ -120,7 +120,9 @@ def test_what_is_wrong_is_said_in_a_line_without_a_traceback(capsys, monkeypatch
 
 
 COMMANDS = "games play page train match judge league docs".split()
-BEHIND_MAKE = "quick reproduce report plan again repeat afresh evaluate golden notebook".split()
+BEHIND_MAKE = (
+    "quick reproduce join report plan again repeat afresh evaluate golden notebook".split()
+)
 
 
 def parsers_of(module):

@@ -3,6 +3,9 @@
 import math
 import os
 import shutil
+import stat
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -174,6 +177,82 @@ def test_no_wrong_byte_in_a_file_of_machine_code_comes_back_as_code(tmp_path):
         file.write_bytes(good[:place] + bytes([good[place] ^ 64]) + good[place + 1 :])
         assert compile.read_code(file) is None
     compile.write_code(file / "below", b"code")  # where nothing can be written
+
+
+MINE, GROUP = os.geteuid(), os.getegid()
+
+
+@pytest.mark.parametrize(
+    "owner, group, mode, words",
+    [
+        (MINE, GROUP, 0o755, ""),
+        (MINE, GROUP, 0o775, ""),  # one's own primary group
+        (0, 0, 0o755, ""),  # an image brings it
+        (MINE + 1, GROUP, 0o700, f"it belongs to user {MINE + 1}"),
+        (MINE, GROUP, 0o757, "everybody may write there"),
+        (MINE, GROUP + 1, 0o770, f"group {GROUP + 1} may write there"),
+        (0, GROUP, 0o777, "everybody may write there"),
+    ],
+)
+def test_machine_code_is_of_those_who_could_change_this_program(
+    tmp_path, monkeypatch, owner, group, mode, words
+):
+    file = tmp_path / "f.code"
+    compile.write_code(file, b"code")
+    assert stat.S_IMODE(file.stat().st_mode) & 0o022 == 0
+    found, status = [], os.stat_result((stat.S_IFREG | mode, 1, 1, 1, owner, group, *[0] * 4))
+    assert compile.whose(status) == words
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fstat", lambda number: status)
+        found.append(compile.read_code(file))
+    assert found == [None if words else b"code"]
+
+
+def test_a_directory_of_ones_own_is_tightened_and_that_of_others_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("AFTERPLY_CACHE", str(tmp_path / "new" / "cache"))
+    made = compile._code_cache()
+    for directory in (made, made.parent):
+        assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+        directory.chmod(0o777)
+    assert compile._code_cache() == made
+    for directory in (made, made.parent):
+        assert stat.S_IMODE(directory.stat().st_mode) == 0o755
+    made.chmod(0o777)
+    monkeypatch.setattr(os, "geteuid", lambda: MINE + 1)  # whose umask let everybody write
+    with pytest.raises(OSError, match="may hold machine code of others: .*set AFTERPLY_CACHE"):
+        compile._code_cache()
+
+
+def test_a_warm_cache_may_be_read_only_and_a_user_without_home_has_one(tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setenv("AFTERPLY_CACHE", str(tmp_path))
+    cold = compile._code_cache()
+    with monkeypatch.context() as patched:
+        patched.setattr(tempfile, "TemporaryFile", fail)
+        with pytest.raises(OSError, match="cannot be written .Read-only.*set AFTERPLY_CACHE"):
+            compile._code_cache()
+        (cold / compile._folder_of_code("kernel/random.py")).mkdir()
+        assert compile._code_cache() == cold
+    for name in ("AFTERPLY_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    homeless = tmp_path / "tmp" / f"afterply-{os.getuid()}"
+    for home in (RuntimeError("Could not determine home directory."), Path("/proc/none")):
+        monkeypatch.setattr(Path, "home", _returning(home))
+        assert compile.cache_root() == homeless
+
+
+def _returning(result):
+    """A class method that returns or raises what it is given."""
+
+    def call(*_):
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    return classmethod(call)
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ ANSWERS = {
     "illegal": "= D4\n\n",
     "garbage": "= banana\n\n",
     "pass": "= PASS\n\n",
+    "resign": "= RESIGN\n\n",
     "refuse": "? unknown command\n\n",
 }
 
@@ -41,6 +42,8 @@ def commit():
     """Do what FAULT says."""
     if FAULT == "crash":
         os.kill(os.getpid(), 9)
+    while FAULT == "flood":  # each line looks like the begin of an answer
+        say("= thinking\n" * 1000)
     while FAULT == "chatter":
         say("thinking about it\n" * 100)
         time.sleep(0.01)

@@ -100,6 +100,7 @@ def test_position_without_its_moves_and_other_games_are_refused(stand_in):
         ("hang", r"did not answer 'genmove black' within 1.5 s: allow more \(timeout=...\) or low"),
         ("mumble", "did not answer 'genmove black' within 1.5 s: allow.* It said 'not so fast'"),
         ("chatter", "did not answer 'genmove black' within 1.5 s: allow.* It said 'thinking"),
+        ("flood", "said too much instead of an answer to 'genmove black'"),
         ("illegal", "answered 'D4' to 'genmove black', which is not legal here; .* play Othello"),
         ("garbage", "answered 'banana' to 'genmove black', which is no move here"),
         ("pass", "answered 'PASS' to 'genmove black', which is no move here"),
@@ -114,6 +115,19 @@ def test_a_fault_costs_its_match_only(stand_in, fault, message):
         raise gtp.EngineError(found[1])
     pids = [int(pid) for pid, told in stand_in.log() if told == "clear_board"]
     assert pids[0] == pids[1] != pids[2] and not running(pids[1])
+
+
+def test_who_resigns_has_lost_with_the_moves_that_were_played(stand_in):
+    seats = {"engine": stand_in("resign", 2, 3), "other": first_move}
+    for forfeit in (False, True):
+        table = arena.matches(
+            game, seats, None, 3, seats=[("engine", "other")], forfeit=forfeit, strict=True
+        )
+        resigned = table[table["match"] == 1]
+        assert resigned.score.tolist() == [-1.0, 1.0] and not table.error.any()
+        assert 0 < resigned.plies.iloc[0] < table.plies.iloc[0]
+        seats = {"engine": stand_in("resign", 5, 3), "other": first_move}  # the log goes on
+    assert len({pid for pid, _ in stand_in.log()}) == 2  # it serves the next match as well
 
 
 def test_an_engine_that_dies_between_matches_costs_nothing_and_one_that_cannot_start_all(stand_in):

@@ -1,6 +1,8 @@
 """Agents in files: saved with a card, loaded, refused or accepted; what is published."""
 
+import io
 import json
+import zipfile
 from functools import cache
 from pathlib import Path
 
@@ -88,6 +90,63 @@ def test_what_is_no_agent_of_this_game_is_refused(tmp_path):
         write_npz(path, meta | {"game": odd}, arrays)
         with pytest.raises(ValueError, match="no game of the package: give it"):
             players.load(path)
+
+
+def inflated(arrays, times=20_000_000):
+    """Arrays of the same names and types that take no room in a file, and much in memory."""
+    return {name: np.zeros((times, *a.shape[1:]), a.dtype) for name, a in arrays.items()}
+
+
+def stated(path, name, shape):
+    """Let an array of a file state another shape than it has."""
+    archive = zipfile.ZipFile(path)
+    members = {member: archive.read(member) for member in archive.namelist()}
+    content = io.BytesIO(members[f"{name}.npy"])
+    array, new = np.lib.format.read_array(content), io.BytesIO()
+    header = np.lib.format.header_data_from_array_1_0(array) | {"shape": shape}
+    np.lib.format.write_array_header_1_0(new, header)
+    members[f"{name}.npy"] = new.getvalue() + array.tobytes()
+    with zipfile.ZipFile(path, "w") as changed:
+        for member, content in members.items():
+            changed.writestr(member, content)
+
+
+@pytest.mark.parametrize("learner", [td, tabular])
+def test_a_file_is_refused_before_what_it_states_fills_the_memory(tmp_path, monkeypatch, learner):
+    game, path = games.load("nim"), tmp_path / "agent.npz"
+    session = learner.Session(game, **({"tuples": "nim-1x3"} if learner is td else {}), seed=1)
+    session.train(20)
+    session.save(path)
+    meta, arrays = read_npz(path)
+    read_array, read = np.lib.format.read_array, []
+
+    def noted(file, **how):
+        read.append(read_array(file, **how))
+        return read[-1]
+
+    def refused(read_file, message):
+        read.clear()
+        with pytest.raises(ValueError, match=message):
+            read_file(path)
+        assert sum(array.nbytes for array in read) < 1e6
+
+    monkeypatch.setattr(np.lib.format, "read_array", noted)
+    write_npz(path, meta, inflated(arrays), compressed=True)
+    assert path.stat().st_size < 2e6
+    refused(players.load, "have not the form|so large in memory")
+    write_npz(path, meta, arrays | inflated({"other": np.zeros(1)}), compressed=True)
+    read.clear()
+    players.load(path)  # what it does not ask for is not read
+    assert sum(array.nbytes for array in read) < 1e6
+    write_npz(path, meta | {"note": " " * 40_000_000}, arrays, compressed=True)
+    refused(players.load, "its header takes more than 64 MiB")
+    write_npz(path, meta, arrays)
+    stated(path, "gaps" if learner is td else "q", (10**12,))
+    refused(players.load, "has not the size that it states")
+    session.save(path, resumable=True)
+    meta, arrays = read_npz(path)
+    write_npz(path, meta, arrays | inflated({"session: rng": np.zeros(1)}), compressed=True)
+    refused(learner.Session.load, "its training is compressed")
 
 
 def test_the_zoo_has_a_card_for_every_game_and_plays_only_what_it_was_made_for():

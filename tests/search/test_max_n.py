@@ -1,5 +1,7 @@
 """Max-N and alpha-beta equal a plain recursion in Python, and say what they can not search."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -101,6 +103,25 @@ def test_unclear_searches_are_errors():
     assert max_n.values(endless, endless.start(), 5).shape == (2, 2)
     with pytest.raises(ValueError, match="more than 2048 plies: give a smaller depth"):
         max_n.solve(endless)
+
+
+@pytest.mark.filterwarnings("ignore:.*is .over. ever True")
+def test_a_long_line_fits_the_stack_of_any_thread():
+    def walk(s, action):
+        s[0] += 1
+        s[1] = 1 - s[1]
+
+    game = race(play=walk, over=lambda s: s[0] >= 2_000, num_codes=[2_001])
+    found, usual = [], threading.stack_size(512 * 1024)
+    try:
+        search = threading.Thread(
+            target=lambda: found.append(max_n.values(game, game.start(), 2_000))
+        )
+        search.start()
+        search.join()
+    finally:
+        threading.stack_size(usual)
+    assert found[0].tolist() == [[-1.0, 1.0]] * 2
 
 
 def full_width(game, s, depth, path=()):

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from afterply import games
+from afterply.commands import reproduce
 from afterply.files import read_json
 from afterply.identity import identity
 from afterply.learners import tabular, td
@@ -26,6 +27,7 @@ from small_studies import (
     record_file,
     record_lines,
     sorted_table,
+    with_other_weights,
     write_json,
 )
 
@@ -169,6 +171,42 @@ def test_no_edited_digit_is_believed(place):
         record_file(place).write_text(text[:at] + other + text[at + 1 :])
         with pytest.raises(ValueError, match=r"tiny.jsonl:\d+: damaged"):
             declare()
+
+
+def test_records_of_several_machines_are_joined(place, tmp_path):
+    """Each machine makes a share of the runs, which the order of arms does not change."""
+    whole, shares = make(), []
+    names = [run.job.key for run in whole.arms["FARL"]]
+    for part in ((1, 2), (2, 2)):
+        machine = tmp_path / str(part[0]) / "tiny.jsonl"
+        kept = records.Records(machine)
+        for run in whole.arms["FARL"]:
+            if reproduce.is_in(run, part):
+                shares.append(run.job.key)
+                kept.add(list(run.records.values()))
+        kept.sources = dict(whole.records.sources)
+        kept.tidy()
+    assert sorted(shares) == sorted(names)
+    whole.finish()
+    before = record_file(place).read_bytes()
+    record_file(place).unlink()
+    machines = [str(tmp_path / str(number)) for number in (1, 2)]
+    assert reproduce.main(["join", *machines]) == 0
+    assert record_file(place).read_bytes() == before
+    assert reproduce.main(["join", *machines[:1]]) == 0  # a second time changes nothing
+    assert record_file(place).read_bytes() == before
+    other = next(path for path in tmp_path.glob("?/tiny.jsonl") if records.read(path)[1])
+    with_other_weights(other)
+    assert reproduce.main(["join", str(other)]) == 2
+    assert reproduce.main(["join", str(tmp_path / "none")]) == 2
+    assert record_file(place).read_bytes() == before
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "3", "a/b", "1/0"])
+def test_a_share_that_is_none_is_named(monkeypatch, text):
+    monkeypatch.setenv("SHARE", text)
+    with pytest.raises(ValueError, match=f"SHARE='{text}' must be one of some equal shares"):
+        reproduce.share()
 
 
 def test_records_of_one_key_are_compared_row_by_row():

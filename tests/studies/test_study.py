@@ -1,7 +1,10 @@
 """A study: bad input, full disks, derived results, missing and golden runs; workers and Dask."""
 
+import json
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -15,7 +18,7 @@ from afterply.checks import to_install
 from afterply.files import data_directory, read_json
 from afterply.kernel.source import PACKAGE
 from afterply.learners import td
-from afterply.studies import golden, runs
+from afterply.studies import cluster, golden, runs
 from afterply.studies.results import select
 from afterply.studies.study import Study
 from oldest import said_by_the_oldest
@@ -257,36 +260,58 @@ def test_one_and_two_workers_and_any_order_of_arms_give_the_same(place):
 
 
 @pytest.mark.slow
-def test_dask_cluster_gives_the_same(place):
-    pytest.importorskip("distributed")
-    few = SMALL | {"runs": 2}
-    expected, started = make("quick", params=few), []
+def test_a_cluster_gives_the_same_whatever_its_workers_are(place, monkeypatch, capfd):
+    """One worker is sound, one has other sources, one is stopped as by SIGSTOP."""
+    distributed = pytest.importorskip("distributed")
+    expected = make("quick")
     expected.records.path.unlink()
-    paths = os.pathsep.join(map(str, (PACKAGE.parent, Path(__file__).parents[1])))
+    other = place / "other" / "afterply"
+    shutil.copytree(PACKAGE, other, ignore=shutil.ignore_patterns("__pycache__"))
+    with open(other / "learners" / "td.py", "a") as file:
+        file.write("# edited\n")
     file = place / "scheduler.json"
     shared = ["--no-dashboard", "--scheduler-file", str(file)]
-    workers = ["--nworkers", "2", "--nthreads", "1", "--local-directory", str(place / "dask")]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    alone = ["--nthreads", "1", "--no-nanny", "--local-directory", str(place / "dask")]
+    started = []
+
+    def start(name, package, *options):
+        paths = os.pathsep.join(map(str, (package.parent, Path(__file__).parents[1])))
+        command = [sys.executable, "-m", f"distributed.cli.dask_{name}", *options, *shared]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        env = os.environ | {"PYTHONPATH": paths}
+        started.append(subprocess.Popen(command, env=env, **quiet))
+        return started[-1]
+
     try:
-        for name, options in (("scheduler", ["--port", "0"]), ("worker", workers)):
-            command = [sys.executable, "-m", f"distributed.cli.dask_{name}", *options, *shared]
-            env = os.environ | {"PYTHONPATH": paths}
-            started.append(subprocess.Popen(command, env=env, **quiet))
+        start("scheduler", PACKAGE, "--port", "0")
+        stopped = start("worker", PACKAGE, *alone)
+        for package in (other, PACKAGE):
+            start("worker", package, *alone)
         deadline = time.monotonic() + 40
         while not file.exists() and time.monotonic() < deadline:
             time.sleep(0.1)
-        made = make("quick", params=few, dask=read_json(file)["address"])
+        address = read_json(file)["address"]
+        with distributed.Client(address, set_as_default=False) as client:
+            client.wait_for_workers(3, timeout=40)
+        stopped.send_signal(signal.SIGSTOP)
+        monkeypatch.setattr(cluster, "SILENT_SECONDS", 8.0)
+        made = make("quick", dask=address)
     finally:
         for process in reversed(started):
-            process.terminate()
+            process.kill()
             process.wait(20)
-    pd.testing.assert_frame_equal(expected.table(), made.table())
+    pd.testing.assert_frame_equal(sorted_table(expected), sorted_table(made))
+    said = capfd.readouterr().err
+    assert "is left out: this worker has other sources" in said
+    assert "has been silent for 8 s: others do what it does" in said
+    keys = [json.loads(line).get("key") for line in made.records.path.read_text().splitlines()]
+    assert len(keys) == len(set(keys))
 
 
 @pytest.mark.slow
 def test_dask_that_is_not_there(place, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(runs, "DASK_TIMEOUT", "1s")
+    monkeypatch.setattr(cluster, "TIMEOUT", "1s")
     with pytest.raises(ConnectionError, match="no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
         make("quick", dask="tcp://127.0.0.1:9")
     monkeypatch.setitem(sys.modules, "distributed", None)

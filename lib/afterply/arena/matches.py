@@ -25,7 +25,7 @@ from ..games.game import check_game
 from ..identity import identity
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_bits, seed_from
-from ..players.basic import duplicate, wrap
+from ..players.basic import Resigned, duplicate, wrap
 from ..processes import work_for
 
 MOST_WORKERS = 10_000
@@ -38,6 +38,10 @@ log = logging.getLogger(__name__)
 
 class IllegalAction(ValueError):
     """A player returned an action that the rules do not allow."""
+
+
+class NoJournal(ValueError):
+    """A file that should hold some matches was edited, or belongs to others."""
 
 
 class Result(NamedTuple):
@@ -67,7 +71,11 @@ def play_on(game, seated, state, rng, most: int = MAX_PLIES) -> tuple:
     observers = [player.observe for player in seated if hasattr(player, "observe")]
     mover, num_legal = advance(game.rules, s, -1, rng, legal)
     while mover >= 0 and len(steps) < most:
-        action = _ask(game, seated[mover], mover, s, legal[:num_legal])
+        try:
+            action = _ask(game, seated[mover], mover, s, legal[:num_legal])
+        except Resigned as error:
+            error.steps = steps
+            raise
         mover, num_legal = advance(game.rules, s, action, rng, legal)
         steps.append((action, s.copy()))
         for observe in observers:
@@ -114,7 +122,7 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
     Raises
     ------
     IllegalAction
-        If a player's action is not legal.
+        If a player's action is not legal. A player that resigns has lost, with what it had played.
     ValueError
         If a rule of a home-made game leaves its arrays.
 
@@ -144,16 +152,25 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
                 raise
         if game.over(state):
             raise ValueError(f"this start position of {game.name} is terminal: {state!r}")
-        end, steps = play_on(game, seated, state, rng, max_plies)
-        if not game.over(end):
-            raise RuntimeError(f"the match of {game.name} did not end within {max_plies} plies")
+        scores, steps = _played_out(game, seated, state, rng, max_plies)
     finally:
         for player in to_close:
             if hasattr(player, "close"):
                 player.close()
     moves = [action for action, _ in steps]
     states = [state] + [after for _, after in steps]
-    return Result(game.score(end), moves, states)
+    return Result(scores, moves, states)
+
+
+def _played_out(game, seated, state, rng, max_plies) -> tuple:
+    """Play to the end, or until a player resigns; return the scores and every (action, state)."""
+    try:
+        end, steps = play_on(game, seated, state, rng, max_plies)
+    except Resigned as error:
+        return np.array(_forfeited(game, error.seat)), error.steps
+    if not game.over(end):
+        raise RuntimeError(f"the match of {game.name} did not end within {max_plies} plies")
+    return game.score(end), steps
 
 
 def _seat(game, players_by_seat) -> list:
@@ -379,12 +396,12 @@ def _read(path, header: str) -> dict:
         text = header + "\n"
     lines = text[: text.rfind("\n") + 1]  # without one that was cut off
     if not lines.startswith(header + "\n"):
-        raise ValueError(f"{path} is no file of these matches: name another one, or delete it")
+        raise NoJournal(f"{path} is no file of these matches: name another one, or delete it")
     results = {}
     for line_number, line in enumerate(lines.splitlines()[1:], 2):
         content = line.partition(" ")[2]
         if line != _line(header, content):
-            raise ValueError(
+            raise NoJournal(
                 f"line {line_number} of {path} is no match as it was played here:"
                 " delete the line, and the match is played again"
             )

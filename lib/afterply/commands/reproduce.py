@@ -28,6 +28,7 @@ from ..studies.papers import claims
 from ..studies.profiles import QUICK
 from ..studies.question import NEW, differences, last_values, made_again, recorded_cost
 from ..studies.question import afresh as train_afresh
+from ..studies.records import join as join_records
 from ..studies.records import made_by, read, sources_behind
 from ..studies.reports import collect as report_builder
 from ..studies.reports.pages import write_html
@@ -50,8 +51,8 @@ def main(words=None) -> int:
     """Run the command line; return the exit status."""
     program, commands = new_program(PROGRAM)
     for add in (
-        *(add_quick, add_reproduce, add_report, add_plan, add_again, add_repeat, add_afresh),
-        *(add_evaluate, add_golden, add_notebook),
+        *(add_quick, add_reproduce, add_join, add_report, add_plan, add_again, add_repeat),
+        *(add_afresh, add_evaluate, add_golden, add_notebook),
     ):
         add(commands)
     return run_program(program, words)
@@ -121,18 +122,36 @@ def plan_lines(studies) -> list[str]:
 
 
 def budget() -> float:
-    """Return BUDGET in CPU seconds; "all" is infinite."""
-    text = os.environ.get("BUDGET") or "0"
+    """Return BUDGET in CPU seconds; "all", which a SHARE has by default, is infinite."""
+    text = os.environ.get("BUDGET") or ("all" if os.environ.get("SHARE") else "0")
     if not re.fullmatch(r"all|\d+(\.\d*)?", text):
         raise ValueError(f"BUDGET={text!r} must be CPU minutes, such as 15, or all")
     return math.inf if text == "all" else 60 * float(text)
 
 
-def make_missing(studies, seconds: float) -> int:
-    """Make missing runs, the cheapest first, as far as the CPU time goes; return how many."""
+def share() -> tuple[int, int]:
+    """Return SHARE, such as 3/100, as (3, 100); without it everything is one share."""
+    text = os.environ.get("SHARE") or "1/1"
+    numbers = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not numbers or not 1 <= int(numbers[1]) <= int(numbers[2]):
+        raise ValueError(f"SHARE={text!r} must be one of some equal shares, such as 3/100")
+    return int(numbers[1]), int(numbers[2])
+
+
+def is_in(run, part) -> bool:
+    """Return whether a run is in a share; its key decides, not its place in what may change."""
+    place, number = part
+    return int(run.job.key, 16) % number == place - 1
+
+
+def make_missing(studies, seconds: float, part=(1, 1)) -> int:
+    """Make missing runs, the cheapest first, as far as the CPU time goes; return how many.
+
+    part: of :func:`share`
+    """
     costs = {}
     for study, run in runs_of(studies):
-        if run.due:
+        if run.due and is_in(run, part):
             cost = study.missing_cost(run)
             costs[study, run] = math.inf if math.isnan(cost) else cost
     chosen = {}
@@ -156,13 +175,43 @@ def make_missing(studies, seconds: float) -> int:
     return num_made
 
 
-def make_all_missing(studies, paths, seconds: float) -> int:
+def make_all_missing(studies, paths, seconds: float, part=(1, 1)) -> int:
     """Make missing runs; without a limit also those that wait for the results of others."""
-    num_made = num_last = make_missing(studies, seconds)
+    num_made = num_last = make_missing(studies, seconds, part)
     while seconds == math.inf and num_last:
-        num_last = make_missing(collect(paths)[0], seconds)
+        num_last = make_missing(collect(paths)[0], seconds, part)
         num_made += num_last
     return num_made
+
+
+# join
+
+
+def add_join(commands):
+    """Declare the command ``join``."""
+    parser = add_command(commands, join, "Files that were not joined are as before.")
+    parser.add_argument(
+        "places", nargs="+", help="files NAME.jsonl of records of other machines, or their folders"
+    )
+
+
+def join(places) -> int:
+    """Add the records that other machines have made to data/records.
+
+    Of a run that two machines have made the results must be the same. Git cannot do this: the first
+    line of a file states what its records have in common.
+    """
+    files = {}
+    for place in map(Path, places):
+        found = sorted(place.glob("*.jsonl")) if place.is_dir() else [place]
+        if not found or not all(file.is_file() for file in found):
+            raise ValueError(f"{place} is no file of records and no folder of such files")
+        for file in found:
+            files.setdefault(file.name, []).append(file)
+    for name, others in files.items():
+        number = join_records(data_directory() / "records" / name, others)
+        print(f"{name}: {number} new record(s) of {len(others)} file(s)")
+    return 0
 
 
 # repeat
@@ -322,7 +371,8 @@ def reproduce(names, repeats) -> int:
     Pages and executed notebooks are made in a folder of their own. Of reports/paper only what came
     out otherwise is replaced, at the end, and this is said before. The environment variable BUDGET,
     CPU minutes or "all" (default: 0), lets it train what is missing and add it to the records; with
-    RECORDS=ignore every recorded run is made again.
+    RECORDS=ignore every recorded run is made again. With SHARE=3/100 it only makes the third of 100
+    shares of what is missing, for as many machines; no page changes, and `join` joins the records.
     """
     from .execute import Log, run_all
 
@@ -339,7 +389,11 @@ def reproduce(names, repeats) -> int:
     log = Log(target / LOG)
     log.write("\n".join(lines_of_plan))
     log.say(f"{len(paths)} notebooks. {lines_of_plan[1]} All they print: {log.path}")
-    num_made = make_all_missing(chosen, paths, limit)
+    part = share()
+    num_made = make_all_missing(chosen, paths, limit, part)
+    if os.environ.get("SHARE"):
+        log.say(f"Share {part[0]} of {part[1]}: {num_made} missing run(s) were made.")
+        return 0
     if num_made:  # they are recorded now
         studies, _ = collect(find())
         chosen = _studies_of(studies, paths)

@@ -16,6 +16,8 @@ import hashlib
 import os
 import pickle
 import shutil
+import stat
+import tempfile
 from pathlib import Path
 
 import numba
@@ -38,6 +40,8 @@ if numba.config.DISABLE_JIT:
 
 TRIED = ">=0.67,<0.69"  # versions of numba with which all golden runs came out as stated
 KEEP = 5  # versions of a source file whose machine code is kept
+PRIVATE = 0o700  # mode of a directory of machine code
+REMEDY = "set AFTERPLY_CACHE to a directory that you can write to and that has room"
 # forceinline: a call that LLVM does not inline passes every named tuple of arrays as some 200
 # separate arguments.
 OPTIONS = {"error_model": "numpy", "_nrt": False, "forceinline": True}
@@ -72,41 +76,106 @@ _need_private_parts()
 
 
 def cache_root() -> Path:
-    """Return the directory of all machine code: ``AFTERPLY_CACHE``, or in the user's cache."""
+    """Return the directory of all machine code: ``AFTERPLY_CACHE``, or in the user's cache.
+
+    A user without a home, as in a container with a number of its own, has one for temporary files.
+    """
     chosen = chosen_place("AFTERPLY_CACHE")
     if chosen:
         return chosen
-    user_cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(user_cache).expanduser().absolute() / "afterply"
+    try:
+        user_cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        root = Path(user_cache).expanduser().absolute() / "afterply"
+        root.mkdir(PRIVATE, parents=True, exist_ok=True)
+        return root
+    except (RuntimeError, OSError):  # no home, or one in which nothing can be made
+        user = os.getuid() if hasattr(os, "getuid") else "cache"
+        return Path(tempfile.gettempdir()) / f"afterply-{user}"
 
 
-CACHE_DIR = writable(
-    cache_root() / f"numba-{numba.__version__}",
-    "set AFTERPLY_CACHE to a directory that you can write to and that has room",
-)
+def whose(status) -> str:
+    """Return who else may have written what `os.stat` says this of; "" if nobody.
+
+    Machine code runs with all rights of this process, so it must be this user's own, or of those
+    who could change this program anyway: root, and the owner of its files.
+    """
+    if not hasattr(os, "geteuid"):  # not on Windows
+        return ""
+    if status.st_uid not in (os.geteuid(), 0, os.stat(__file__).st_uid):
+        return f"it belongs to user {status.st_uid}"
+    if status.st_mode & stat.S_IWOTH:
+        return "everybody may write there"
+    if status.st_mode & stat.S_IWGRP and status.st_gid != os.getegid():
+        return f"group {status.st_gid} may write there"
+    return ""
+
+
+def _require_own(directory):
+    """Take write permission on one's own directory from others; OSError if it is another user's."""
+    status = os.stat(directory)
+    if whose(status) and status.st_uid == os.geteuid():
+        os.chmod(directory, stat.S_IMODE(status.st_mode) & ~(stat.S_IWGRP | stat.S_IWOTH))
+        status = os.stat(directory)
+    if whose(status):
+        raise OSError(
+            f"the cache directory {directory} may hold machine code of others: {whose(status)};"
+            f" {REMEDY}"
+        )
+
+
+def _code_cache() -> Path:
+    """Return the directory of machine code, made if need be.
+
+    OSError if it may hold code of others, or can be neither written nor has what is needed.
+    """
+    root = cache_root()
+    directory = root / f"numba-{numba.__version__}"
+    for one in (root, directory):
+        with contextlib.suppress(OSError):  # `writable` names what is wrong
+            one.mkdir(PRIVATE, parents=True, exist_ok=True)
+        if one.is_dir():
+            _require_own(one)
+    is_warm = (directory / _folder_of_code("kernel/random.py")).is_dir()
+    # An image may bring the code of its kernels, and let nobody write there.
+    return directory if is_warm else writable(directory, REMEDY)
+
+
+def _folder_of_code(file: str) -> str:
+    """Return the name of the folder of a source file's machine code; file: in the package."""
+    return f"{_module(file)}-{source_hash(*sorted(import_closure(file)))}"
+
+
+def _module(file: str) -> str:
+    """Return the name of the module that a file of the package is."""
+    return file.removesuffix(".py").replace("/", ".")
+
+
+CACHE_DIR = _code_cache()
 
 
 @functools.cache
 def _code_directory(source: str) -> Path:
     """Return where the machine code of a source file lies; that of its old versions goes."""
-    relative = Path(source).relative_to(PACKAGE)
-    files = sorted(import_closure(relative.as_posix()))
-    module = ".".join(relative.with_suffix("").parts)
-    directory = CACHE_DIR / f"{module}-{source_hash(*files)}"
-    directory.mkdir(parents=True, exist_ok=True)
-    os.utime(directory)  # now the newest one, which is dropped last
-    with contextlib.suppress(OSError):  # another process may drop one of them, too
-        versions = sorted(CACHE_DIR.glob(f"{module}-*"), key=os.path.getmtime)
+    file = Path(source).relative_to(PACKAGE).as_posix()
+    directory = CACHE_DIR / _folder_of_code(file)
+    with contextlib.suppress(OSError):  # it cannot be written, or another process drops one, too
+        directory.mkdir(PRIVATE, exist_ok=True)
+        os.utime(directory)  # now the newest one, which is dropped last
+        versions = sorted(CACHE_DIR.glob(f"{_module(file)}-*"), key=os.path.getmtime)
         for old in versions[:-KEEP]:
             shutil.rmtree(old, ignore_errors=True)
     return directory
 
 
 def read_code(file: Path) -> bytes | None:
-    """Return machine code from a file; None if it is not there, or any bit of it is wrong."""
-    with contextlib.suppress(OSError):
-        content = file.read_bytes()
-        if content[:32] == hashlib.sha256(content[32:]).digest():
+    """Return machine code from a file.
+
+    None if it is not there, any bit of it is wrong, or others may have written it.
+    """
+    with contextlib.suppress(OSError), open(file, "rb") as opened:
+        content = opened.read()
+        is_whole = content[:32] == hashlib.sha256(content[32:]).digest()
+        if is_whole and not whose(os.fstat(opened.fileno())):
             return content[32:]
     return None
 
@@ -117,7 +186,7 @@ def write_code(file: Path, code: bytes) -> None:
     A single wrong bit in it might crash a process.
     """
     # Without room on the disk this process still has its code.
-    with contextlib.suppress(OSError), replacing(file) as opened:
+    with contextlib.suppress(OSError), replacing(file, mode=0o644) as opened:
         opened.write(hashlib.sha256(code).digest() + code)
 
 

@@ -3,11 +3,12 @@
 import reprlib
 import time
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 
 from ..checks import count, seed_number
-from ..files import Archive, out_of_range
+from ..files import Archive, damaged, out_of_range
 from ..games.game import check_game
 from ..networks.agent_file import STATE, game_of, learner_version, save
 from .parameters import check_parameters
@@ -100,10 +101,9 @@ class BaseSession:
 
         The game is as in ``players.load``. ValueError if the file can not be gone on with.
         """
-        file = Archive(path)
+        file = Archive(path, prefix=STATE)
         card = file.meta.get("card", {})
-        names_of_state = [name for name in file.names if name.startswith(STATE)]
-        if not names_of_state:
+        if not file.names:
             raise ValueError(f"{path} holds no training to go on with: save(path, resumable=True)")
         learner = cls.__module__.rpartition(".")[2]
         if card["learner"] != learner:
@@ -119,8 +119,10 @@ class BaseSession:
             game = game_of(path, file.meta)
         if file.meta["game"] != game.identity:
             raise ValueError(f"{path} holds a session of {file.meta['game']}, not of {game!r}")
+        if file.num_bytes(file.names) > Path(path).stat().st_size:
+            raise damaged(path, "its training is compressed, which `save` does not do")
         session = cls(game, card["parameters"], card["seed"])
-        session.load_state_dict({name.removeprefix(STATE): file[name] for name in names_of_state})
+        session.load_state_dict({name: file[name] for name in file.names})
         return session
 
     @property

@@ -6,6 +6,7 @@ import sys
 
 from ..checks import boolean, text
 from ..files import Archive, damaged, write_npz
+from ..foreign import texts_in, unprintable
 from ..games.catalogue import load_spec
 from ..games.game import check_game
 from ..identity import content_hash, in_package
@@ -81,6 +82,12 @@ def read(path, game=None) -> tuple:
         raise ValueError(f"{path} holds {kind!r}, no agent")
     if not isinstance(card, dict):
         raise damaged(path, f"its card is {card!r}")
+    for field in ("name", "words"):
+        if not isinstance(card.get(field, ""), str):
+            raise damaged(path, f"the {field} of its card is {card[field]!r}, no text")
+    odd = unprintable("".join(texts_in(card)))
+    if odd:
+        raise damaged(path, f"its card holds the character {odd!a}")
     if game is None:
         game = game_of(path, meta)
     return LOADERS[kind](path, check_game(game, "an agent")), card

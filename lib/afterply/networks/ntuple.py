@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 
 from ..checks import boolean, fraction, generator, is_whole, listed, number, one_of, whole
-from ..files import damaged, published_file, read_learned, read_yaml, with_checksum, write_npz
+from ..files import damaged, open_learned, published_file, read_yaml, with_checksum, write_npz
 from ..games.calls import Arrays
 from ..games.conformance import random_game
 from ..games.game import check_game
@@ -435,28 +435,33 @@ class Network:
 def load(path, game) -> Network:
     """Read a network of :meth:`Network.save`; ValueError if it is damaged, or of another game."""
     header = {"tuples": list, "sigmoid": bool, "distinct_symmetries": bool, "precision": str}
-    meta, arrays = read_learned(path, "weights", game, header, {"gaps", "weights"})
+    archive = open_learned(path, "weights", game, header, {"gaps", "weights"})
+    meta = archive.meta
     parameters = {name: meta[name] for name in header}
     for name, default in FILE_DEFAULTS.items():
         parameters[name] = meta.get(name, default)
     net = Network(game, **parameters)
-    if not _fit(arrays["gaps"], arrays["weights"], net.arrays.weights):
+    table = net.arrays.weights
+    if not _has_form_for(archive, table):
+        raise damaged(path, "its arrays have not the form of weights of the network it describes")
+    gaps = archive["gaps"]
+    weights = archive["weights"]
+    positions = np.cumsum(gaps, dtype=np.int64)
+    is_within = positions.min(initial=0) >= 0 and positions.max(initial=0) < len(table)
+    if not is_within or not np.isfinite(weights).all():
         raise damaged(path, "its arrays do not fit the network it describes")
-    positions = np.cumsum(arrays["gaps"], dtype=np.int64)
-    net.arrays.weights[positions] = arrays["weights"]
+    table[positions] = weights
     return with_checksum(path, net, meta)
 
 
-def _fit(gaps, weights, table) -> bool:
-    """Return whether arrays of a file have the form of weights for a table."""
-    is_form_right = (
-        gaps.ndim == 1
-        and gaps.dtype.kind == "u"
-        and weights.shape == gaps.shape
-        and weights.dtype == table.dtype
-        and np.isfinite(weights).all()
+def _has_form_for(archive, table) -> bool:
+    """Return whether a file states arrays that can be the weights of a table; none is read."""
+    type_of_gaps, shape_of_gaps = archive.form("gaps")
+    type_of_weights, shape = archive.form("weights")
+    return (
+        type_of_gaps.kind == "u"
+        and type_of_weights == table.dtype
+        and shape_of_gaps == shape
+        and len(shape) == 1
+        and shape[0] <= len(table)
     )
-    if not is_form_right:
-        return False
-    positions = np.cumsum(gaps, dtype=np.int64)
-    return positions.min(initial=0) >= 0 and positions.max(initial=0) < len(table)

@@ -12,11 +12,12 @@ import hashlib
 import reprlib
 from collections import namedtuple
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 
 from ..checks import boolean, fraction, number, one_of, whole
-from ..files import damaged, out_of_range, read_learned, with_checksum, write_npz
+from ..files import damaged, open_learned, out_of_range, with_checksum, write_npz
 from ..games.calls import allocate
 from ..games.game import check_game
 from ..kernel.compile import kernel
@@ -24,6 +25,7 @@ from ..kernel.compile import kernel
 __all__ = ["QTable", "load"]
 
 FIRST_CAPACITY = 1 << 10
+MOST_INFLATED = 100  # times its file that a table takes in memory; those of Tic-Tac-Toe take 4
 FILE_DEFAULTS = {"initial": 0.0, "ties": "random"}
 NONE = -1
 MAX_VALUE = np.finfo(float).max  # the greatest finite number
@@ -367,7 +369,8 @@ def table_of(arrays: dict, initial: float) -> Entries:
 def load(path, game) -> QTable:
     """Read a table of :meth:`QTable.save`; ValueError if it is damaged, or of another game."""
     header = {"owner": int, "episode": int}
-    meta, arrays = read_learned(path, "action values", game, header, set())
+    archive = open_learned(path, "action values", game, header, {*ARRAYS} - {"slots", "count"})
+    meta = archive.meta
     if meta["owner"] not in (0, 1) or meta["episode"] < 0:
         raise damaged(path, f"owner {meta['owner']}, episode {meta['episode']}")
     options = {name: meta.get(name, default) for name, default in FILE_DEFAULTS.items()}
@@ -376,5 +379,8 @@ def load(path, game) -> QTable:
     except (TypeError, ValueError) as error:
         raise damaged(path, error) from error
     net.episode = meta["episode"]
-    net.load_arrays(arrays)
+    # No header says how many states there are; but their keys are all different, which takes room.
+    if archive.num_bytes(net.arrays()) > MOST_INFLATED * Path(path).stat().st_size:
+        raise damaged(path, "no table of action values is so large in memory, and so small here")
+    net.load_arrays({name: archive[name] for name in net.arrays()})
     return with_checksum(path, net, meta)

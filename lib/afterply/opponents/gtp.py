@@ -10,6 +10,7 @@ import os
 import re
 import selectors
 import shlex
+import signal
 import subprocess
 import time
 import weakref
@@ -19,10 +20,14 @@ import numpy as np
 from ..checks import number, whole
 from ..games.game import check_game
 from ..kernel.random import new_rng, random_int
+from ..players.basic import Resigned
 from . import optional
 
 TIMEOUT = 60.0  # seconds for one answer
-ANSWER = re.compile(rb"^([=?])\d*[ \t]*((?:.|\n)*?)[ \t]*\n[ \t]*\n", re.MULTILINE)
+# Where an answer begins and ends. One pattern for both would take hours for some floods of output.
+BEGIN = re.compile(rb"^([=?])\d*", re.MULTILINE)
+END = re.compile(rb"\n[ \t]*\n")
+MOST_OUTPUT = 1 << 20  # bytes before the end of an answer
 SQUARE = re.compile(r"([a-h])([1-8])")
 COLOURS = ("black", "white")  # by player
 WRONG_BOARD = -1  # in place of the number of moves that an engine knows
@@ -56,6 +61,7 @@ class Engine:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
+                start_new_session=True,  # a group of its own, which is ended with all it started
             )
         except OSError as error:
             raise self.error(f"cannot be started: {error.strerror or error}") from error
@@ -76,25 +82,28 @@ class Engine:
 
     def _answer(self, command) -> str:
         """Return the next answer of the engine, which is the one to `command`."""
-        answer = self._read_answer(command)
-        self.unread = self.unread[answer.end() :]
-        text = answer[2].decode(errors="replace").strip()
-        if answer[1] == b"?":
+        begin, end = self._read_answer(command)
+        text = self.unread[begin.end() : end.start()].decode(errors="replace").strip()
+        self.unread = self.unread[end.end() :]
+        if begin[1] == b"?":
             raise self.error(
                 f"refused {command!r}: {text!r}; is it an Othello engine that speaks GTP version 2?"
             )
         return text
 
-    def _read_answer(self, command) -> re.Match:
-        """Read output until there is a whole answer, and return where it stands in `unread`."""
+    def _read_answer(self, command) -> tuple:
+        """Read output until there is a whole answer; return its begin and end in `unread`."""
         deadline = time.monotonic() + self.timeout
         output = self.process.stdout
         with selectors.DefaultSelector() as selector:
             selector.register(output, selectors.EVENT_READ)
             while True:
-                answer = ANSWER.search(self.unread)
-                if answer:
-                    return answer
+                begin = BEGIN.search(self.unread)
+                end = begin and END.search(self.unread, begin.end())
+                if end:
+                    return begin, end
+                if len(self.unread) > MOST_OUTPUT:
+                    raise self.error(f"said too much instead of an answer to {command!r}.")
                 seconds_left = deadline - time.monotonic()
                 if seconds_left <= 0 or not selector.select(seconds_left):
                     late = f"did not answer {command!r} within {self.timeout:g} s"
@@ -114,8 +123,11 @@ class Engine:
 
 
 def _end(process, owner):
-    """Kill an engine; a forked copy of the process that started it does nothing."""
+    """Kill an engine and what it started; in a forked copy of its owner nothing is done."""
     if os.getpid() == owner:
+        if hasattr(os, "killpg"):  # not on Windows
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended
+                os.killpg(process.pid, signal.SIGKILL)
         process.kill()
         process.wait()
         process.stdout.close()
@@ -227,6 +239,8 @@ class Player:
 
     def _action_of(self, answer, question, legal) -> int:
         """Return the action that an answer means; stop the engine if it is not legal."""
+        if answer.lower() == "resign":
+            raise Resigned(f"{self.name} resigned")
         square = SQUARE.fullmatch(answer.lower())
         what = "no move"
         if square:

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..checks import number, whole
 from ..checks import path as checked_path
+from ..foreign import printable
 from ..games.catalogue import from_file, load_spec
 from ..games.game import check_game
 from ..identity import sources_behind_file
@@ -141,7 +142,7 @@ class PlayerFile:
             self.late += 1
             raise
         if error:
-            raise RuntimeError(error)  # of the player; its process goes on
+            raise RuntimeError(printable(error))  # of the player; its process goes on
         return answer
 
 

@@ -11,6 +11,10 @@ from ..kernel.random import new_rng, pick_best, random_float, seed_from
 from ..search.puct import check_base
 
 
+class Resigned(Exception):
+    """A player gives its match up, which is a loss and no error."""
+
+
 class Player:
     """Base of players: one that knows its game is a function ``state -> action``."""
 

@@ -6,6 +6,7 @@ import yaml
 
 from ..checks import text
 from ..files import published_file, read_signed, write_text
+from ..foreign import as_code, as_markdown
 from ..games.catalogue import canonical
 from ..games.game import check_game
 from ..identity import identity
@@ -75,14 +76,14 @@ def _model_card(agent, licence="That of its maker.", file="agent.npz") -> str:
     how_trained, _, strength = card.get("words", "").partition("; ")
     facts = {name: value for name, value in card.items() if name not in NOT_FACTS}
     return CARD.read_text(encoding="utf-8").format(
-        title=card.get("name", agent.name),
-        game=game.name + arguments,
-        trained=f"It {how_trained}." if how_trained else "By what its file says:",
-        facts=yaml.safe_dump(facts, default_flow_style=None),
-        strength=strength or "Nobody has measured it: `arena.matches` does.",
+        title=as_markdown(card.get("name", agent.name)),
+        game=as_markdown(game.name + arguments),
+        trained=f"It {as_markdown(how_trained)}." if how_trained else "By what its file says:",
+        facts=as_code(yaml.safe_dump(facts, default_flow_style=None), "yaml"),
+        strength=as_markdown(strength) or "Nobody has measured it: `arena.matches` does.",
         load=call_that_loads,
         file=file,
-        licence=licence,
+        licence=as_markdown(licence),
     )
 
 

@@ -59,6 +59,13 @@ STACK = {
     "values": ("float64", "plies", "players"),     # rewards to come from this ply on
     "trial":  ("float64", "plies", "players"),     # the same for the action that is being tried
     "root":   ("float64", "max_legal", "players"),
+    "mover":  ("int32", "plies"),
+    "height": ("int32", "plies"),                  # of what was searched below this ply so far
+    "action": ("int32", "plies"),                  # place of the action that is being tried ...
+    "num_actions":  ("int32", "plies"),
+    "outcome":      ("int32", "plies"),            # ... and of the next outcome of it
+    "num_outcomes": ("int32", "plies"),
+    "probability":  ("float64", "plies"),          # of the outcome that is being searched
 }
 LINE = {  # of alpha-beta
     "states": ("int32", "plies", "core"),
@@ -143,37 +150,87 @@ def known(rules, table, stack, ply, remaining, keep_terminal, may_grow):
 
 
 @kernel
-def search(rules, table, stack, ply, remaining, keep_terminal, may_grow):
+def search(rules, table, stack, depth, keep_terminal, may_grow):
     """Write the rewards to come; return the height (CUT if cut) or a status. Source: [korf1991]."""
-    height = known(rules, table, stack, ply, remaining, keep_terminal, may_grow)
-    if height != UNKNOWN:
-        return height
-    s, after, following = stack.states[ply], stack.after[ply], stack.states[ply + 1]
-    value, trial = stack.values[ply], stack.trial[ply]
-    mover, height = calls.call_player(rules, s), 0
+    # Not by recursion: the stack of a thread may be too small for a line of many plies.
+    ply = 0
+    height = known(rules, table, stack, ply, depth, keep_terminal, may_grow)
+    while True:
+        if height == UNKNOWN:
+            begin_position(rules, stack, ply)
+        elif height < 0 or ply == 0:
+            return height
+        else:
+            ply -= 1
+            add_outcome(rules, stack, ply, height)
+        if next_outcome(rules, stack, ply):
+            ply += 1
+            height = known(rules, table, stack, ply, depth - ply, keep_terminal, may_grow)
+        else:
+            height = end_position(table, stack, ply, depth - ply, may_grow)
+
+
+@kernel
+def begin_position(rules, stack, ply):
+    """Prepare the search of the actions of a position."""
+    s = stack.states[ply]
+    stack.mover[ply], stack.height[ply] = calls.call_player(rules, s), 0
     calls.call_score(rules, s, stack.scores[ply])
-    for i in range(calls.call_legal(rules, s, stack.moves[ply])):
-        calls.copy_into(after, s, rules.size)
-        calls.call_play(rules, after, stack.moves[ply, i])
-        trial[:] = 0.0
-        for k in range(calls.call_outcomes(rules, after) if rules.chance != 0 else 1):
-            calls.copy_into(following, after, rules.size)
-            probability = calls.call_outcome(rules, following, k) if rules.chance != 0 else 1.0
-            below = search(rules, table, stack, ply + 1, remaining - 1, keep_terminal, may_grow)
-            if below < 0:
-                return below
-            height = min(CUT, max(height, below + 1))
-            calls.call_score(rules, following, stack.scores[ply + 1])
-            for p in range(rules.players):
-                trial[p] += probability * (
-                    stack.scores[ply + 1, p] - stack.scores[ply, p] + stack.values[ply + 1, p]
-                )
-        if i == 0 or trial[mover] > value[mover]:
-            calls.copy_into(value, trial, rules.players)
-        if ply == 0:
-            calls.copy_into(stack.root[i], trial, rules.players)
+    stack.num_actions[ply] = calls.call_legal(rules, s, stack.moves[ply])
+    stack.action[ply] = NO_ACTION
+    stack.outcome[ply] = stack.num_outcomes[ply] = 0
+
+
+@kernel
+def next_outcome(rules, stack, ply):
+    """Write what may follow a position into the next ply; return False if all has been searched."""
+    after, following = stack.after[ply], stack.states[ply + 1]
+    while stack.outcome[ply] == stack.num_outcomes[ply]:
+        if stack.action[ply] != NO_ACTION:
+            end_action(rules, stack, ply)
+        stack.action[ply] += 1
+        if stack.action[ply] == stack.num_actions[ply]:
+            return False
+        calls.copy_into(after, stack.states[ply], rules.size)
+        calls.call_play(rules, after, stack.moves[ply, stack.action[ply]])
+        stack.trial[ply, :] = 0.0
+        stack.outcome[ply] = 0
+        stack.num_outcomes[ply] = calls.call_outcomes(rules, after) if rules.chance != 0 else 1
+    calls.copy_into(following, after, rules.size)
+    stack.probability[ply] = 1.0
+    if rules.chance != 0:
+        stack.probability[ply] = calls.call_outcome(rules, following, stack.outcome[ply])
+    stack.outcome[ply] += 1
+    return True
+
+
+@kernel
+def add_outcome(rules, stack, ply, below):
+    """Add the rewards of an outcome, whose subtree has the height `below`, to its action's."""
+    stack.height[ply] = min(CUT, max(stack.height[ply], below + 1))
+    calls.call_score(rules, stack.states[ply + 1], stack.scores[ply + 1])
+    for p in range(rules.players):
+        stack.trial[ply, p] += stack.probability[ply] * (
+            stack.scores[ply + 1, p] - stack.scores[ply, p] + stack.values[ply + 1, p]
+        )
+
+
+@kernel
+def end_action(rules, stack, ply):
+    """Keep the rewards of an action if the mover has no better one so far."""
+    value, trial, mover = stack.values[ply], stack.trial[ply], stack.mover[ply]
+    if stack.action[ply] == 0 or trial[mover] > value[mover]:
+        calls.copy_into(value, trial, rules.players)
+    if ply == 0:
+        calls.copy_into(stack.root[stack.action[ply]], trial, rules.players)
+
+
+@kernel
+def end_position(table, stack, ply, remaining, may_grow):
+    """Store the rewards of a position; return its height or a status."""
+    height = stack.height[ply]
     low, high = (height, CUT) if height < CUT else (remaining, remaining)
-    status = store(table, stack.keys[ply], low, high, value, may_grow)
+    status = store(table, stack.keys[ply], low, high, stack.values[ply], may_grow)
     return height if status == 0 else status
 
 
@@ -205,7 +262,7 @@ class MaxNSearch:
             capacity = len(self.table.low)
             is_allowed = positions is None or 3 * (2 * capacity) // 4 <= positions
             may_grow = keep_terminal or (capacity < MAX_CAPACITY and is_allowed)
-            status = search(game.rules, self.table, self.stack, 0, depth, keep_terminal, may_grow)
+            status = search(game.rules, self.table, self.stack, depth, keep_terminal, may_grow)
             if status == TABLE_FULL:
                 self._grow(game)
         if status == TOO_DEEP:

@@ -16,6 +16,7 @@ import itertools
 import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from html import escape
 
 import pandas as pd
 
@@ -50,7 +51,7 @@ class Answer:
     def _repr_html_(self):
         svg = self.figure.svg() if self.figure else ""
         table = "" if self.table is None else self.table.to_html(index=False)
-        return f"{svg}<p>{self.caption}</p>{table}"
+        return f"{svg}<p>{escape(self.caption)}</p>{table}"
 
 
 # Which study, arm and run a text names

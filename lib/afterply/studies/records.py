@@ -200,6 +200,30 @@ class Records:
                 write_text(self.path, text)
 
 
+def join(path, others) -> int:
+    """Add the records of other files of a study, as of other machines; return how many are new.
+
+    ValueError if two of one key hold other results: then nothing is written.
+    """
+    joined = Records(path)
+    num_before = len(joined.by_key)
+    for other in others:
+        sources, by_key = read(other)
+        for key_of_record, record in by_key.items():
+            known = joined.by_key.setdefault(key_of_record, record)
+            if not same_results(known, record):
+                place = f"{record['arm']} run {record['run']}"
+                raise ValueError(f"{other} and {path} differ in {place}: {REMEDY} in one of them")
+        for name, digest in sources.items():
+            if joined.sources.setdefault(name, digest) != digest:
+                joined.sources[name] = ""  # golden runs are asked before the next use
+    if len(joined.by_key) > num_before:
+        joined.path.parent.mkdir(parents=True, exist_ok=True)
+        joined.path.touch()
+        joined.tidy()
+    return len(joined.by_key) - num_before
+
+
 def read(path) -> tuple[dict, dict]:
     """Return the hashes of sources that a file states, and its records by key."""
     sources = {}

@@ -31,6 +31,7 @@ from ..kernel.random import seed_from
 from ..learners.session import next_chunk
 from ..opponents import optional
 from ..processes import memory, work_for
+from . import cluster
 from .profiles import in_notebook, notebook
 from .records import (
     canonical,
@@ -48,8 +49,6 @@ from .sources import HERE, MISSING, RECORDED
 CHECKPOINT_SECONDS = 30.0  # between two checkpoints, at least ...
 CHECKPOINT_RATIO = 20  # ... and this multiple of the time it takes to write one
 CHUNK_SECONDS = 0.25  # Ctrl-C and progress come between two chunks
-DASK_TIMEOUT = "20s"  # to wait for a scheduler ...
-WORKERS_SECONDS = 60  # ... and for its first worker
 NETWORKS_KEPT = 25  # of the first runs of an arm; others leave the cache once nothing is due
 TOGETHER = 50  # runs that are trained before they are evaluated
 HEAVY_BYTES = 2 * 2**30  # memory that a worker needs for a heavy evaluator
@@ -530,12 +529,10 @@ def spread(verb, function, tasks, keep, workers, dask=None) -> None:
     calls = []
     for index, (run, *arguments) in enumerate(tasks):
         sources = sources_behind(run.job.game, run.job.learner)
-        call = joblib.delayed(_in_worker)
-        calls.append(call(os.getpid(), sources, index, function, run.job, *arguments))
-    with _bar(len(tasks), label, "runs") as bar, _backend(dask):
-        num_processes = -1 if dask else min(workers, len(tasks))
-        pool = joblib.Parallel(num_processes, batch_size=1, return_as="generator_unordered")
-        for index, records in pool(calls):
+        calls.append((os.getpid(), sources, index, function, run.job, *arguments))
+    elsewhere = _on_cluster(calls, dask) if dask else _in_processes(calls, workers)
+    with _bar(len(tasks), label, "runs") as bar, elsewhere as finished:
+        for index, records in finished:
             run = tasks[index][0]
             keep(run, records)
             bar.update()
@@ -558,7 +555,7 @@ def _in_worker(parent, sources, index, function, job, *arguments):
     """Do a task in a worker of the process `parent`; return its index and what it made."""
     present = sources_behind(job.game, job.learner)
     if present != sources:
-        raise RuntimeError(
+        raise cluster.OtherSources(
             f"this worker has other sources of afterply ({present}) than the study ({sources}):"
             " start it again if they were edited, and install the same version on all machines"
         )
@@ -567,24 +564,20 @@ def _in_worker(parent, sources, index, function, job, *arguments):
 
 
 @contextlib.contextmanager
-def _backend(dask):
-    """Have joblib work in processes of this machine, or on a Dask cluster."""
-    if not dask:
-        with joblib.parallel_config(backend="loky"), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
-            yield
-        return
-    distributed = needs("distributed", "cluster")
-    try:
-        client = distributed.Client(dask, timeout=DASK_TIMEOUT, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        raise ConnectionError(
-            f"no Dask scheduler answers at {dask!r}: start one with 'dask scheduler' and workers"
-            f" with 'dask worker --nthreads 1 {dask}', or leave DASK empty"
-        ) from error
-    options = {"client": client, "wait_for_workers_timeout": WORKERS_SECONDS}
-    with client, client.as_current(), joblib.parallel_config(backend="dask", **options):
-        yield
+def _in_processes(calls, workers):
+    """Give an iterator over the results of calls in processes of this machine."""
+    with joblib.parallel_config(backend="loky"), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
+        num_processes = min(workers, len(calls))
+        pool = joblib.Parallel(num_processes, batch_size=1, return_as="generator_unordered")
+        yield pool(joblib.delayed(_in_worker)(*call) for call in calls)
+
+
+@contextlib.contextmanager
+def _on_cluster(calls, address):
+    """Give an iterator over the results of calls on a Dask cluster."""
+    with cluster.connected(address) as client, client.as_current():
+        yield cluster.results(client, _in_worker, calls)
 
 
 def _bar(total, label, unit):

@@ -54,7 +54,7 @@ class Judged(NamedTuple):
         return "\n".join(lines)
 
     def _repr_html_(self):
-        return self.table.style.hide(axis="index").to_html()
+        return self.table.style.format(escape="html").hide(axis="index").to_html()
 
 
 def judge(path, *tables, out=None) -> Judged:

@@ -9,6 +9,7 @@ import re
 from functools import partial
 from html import unescape
 from pathlib import Path
+from urllib.parse import quote
 
 import jinja2
 import mistune
@@ -16,6 +17,7 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from ...files import data_directory, published_file, read_yaml, write_text
+from ...foreign import as_markdown
 from ...games import catalogue
 from ...stats import printed
 from .. import sources
@@ -43,12 +45,13 @@ LINKS = (  # to the pages of the same report
 
 
 def _markdown(value):
-    """Return a text as Markdown that shows exactly this text, in one line."""
-    if isinstance(value, Markup):
-        return value
-    text = re.sub(r"([\\`*<>\[\]|~$]|&(?=#?\w+;))", r"\\\1", str(value).strip())
-    text = re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", text)  # inside a word it is no mark
-    return Markup(re.sub(r"\s*\n\s*", "<br>", text))
+    """Return a text as Markdown, unless it is Markdown already."""
+    return value if isinstance(value, Markup) else Markup(as_markdown(str(value)))
+
+
+def _address(href):
+    """Return where a link leads, without what would end it, or begin an element."""
+    return Markup(re.sub(r"[\s()<>\"]", lambda match: quote(match[0]), href))
 
 
 def who(paper):
@@ -68,7 +71,7 @@ def render(template, **values):
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"anchor": anchor, "printed": printed}
+    environment.filters |= {"address": _address, "anchor": anchor, "printed": printed}
     environment.globals |= {
         "looks": picture.VERDICTS,
         "statement_looks": picture.STATEMENTS,
