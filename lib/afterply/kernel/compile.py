@@ -1,11 +1,13 @@
 """Compilation of kernels and rules, and their machine code on disk.
 
-Everything compiled in this package goes through :func:`kernel`. Three properties follow:
+Everything compiled in this package goes through :func:`kernel`. Four properties follow:
 
 * **Never stale.** The name of the directory with the machine code of a source file has a hash of
   this file and of all that it imports, because helpers are inlined.
 * **No allocation, no reference counting.** ``_nrt=False`` makes numba refuse to compile anything
   that allocates. It is a private option: it stands here only, and is tried at import.
+* **Once.** A kernel that another one calls is part of its caller: only what is called from Python
+  becomes machine code and has a wrapper for Python.
 * **Same bits everywhere.** No ``fastmath``: sums keep their written order, products and sums are
   not fused. The C library's functions differ between machines in the last bit: ``functions.py``.
 """
@@ -25,8 +27,11 @@ from llvmlite import ir
 from numba import types
 from numba.core import caching, serialize, sigutils
 from numba.core.ccallback import CFunc
+from numba.core.codegen import CPUCodeLibrary
 from numba.core.compiler import CompileResult, Flags
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUTargetOptions
+from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 
 from ..files import chosen_place, replacing, writable
@@ -52,7 +57,7 @@ def _need_private_parts():
     if not _has_private_parts():
         raise ImportError(
             f"numba {numba.__version__} no longer has the private option _nrt=False that keeps"
-            " kernels from allocating, or the private functions that keep machine code on disk."
+            " kernels from allocating, or the private functions that make and keep machine code."
             f" Install one that has: pip install 'numba{TRIED}'"
         )
 
@@ -66,7 +71,12 @@ def _has_private_parts() -> bool:
             CompileResult._rebuild,
             CompileResult._reduce,
             caching.FunctionCache._index_key,
+            CPUCodeLibrary._optimize_final_module,
+            CPUCodeLibrary._finalize_final_module,
+            CPUCodeLibrary._finalize_dynamic_globals,
+            CPUDispatcher.add_overload,
         ]
+        _ = flags.no_compile, flags.no_cpython_wrapper, flags.no_cfunc_wrapper
     except (AttributeError, KeyError):
         return False
     return bool(obeys_options) and all(callable(function) for function in functions)
@@ -218,6 +228,8 @@ class _Cache(caching.NullCache):
         return None
 
     def save_overload(self, sig, data):
+        if data.entry_point is None:  # it is part of its caller's code
+            return
         if data.library.has_dynamic_globals:  # it holds addresses of this process
             return
         key = self._index_key(sig, data.codegen)
@@ -230,13 +242,81 @@ def _keep_on_disk(compiled, function):
         compiled._cache = _Cache(function)
 
 
+class _Kernel(CPUDispatcher):
+    """A function that is compiled for each types of arguments, in one of two ways.
+
+    For a call from Python there is machine code. For a call from another kernel or a rule there is
+    LLVM's code alone, which becomes part of the caller: neither a wrapper for Python, which takes
+    every array of a named tuple apart, nor machine code that nobody would run. A kernel that is
+    called from Python later is then compiled once more.
+    """
+
+    callers = 0  # kernels and rules that are being compiled, of which each needs the next one
+
+    def compile(self, sig):
+        """Return the entry of a kernel for types of arguments, which is compiled if need be."""
+        with global_compiler_lock:
+            args, _ = sigutils.normalize_signature(sig)
+            known = self.overloads.get(tuple(args))
+            if known is not None and isinstance(known.entry_point, _Callee) and not _Kernel.callers:
+                del self.overloads[tuple(args)]
+            with _caller():
+                return super().compile(sig)
+
+    def add_overload(self, cres):
+        """Note what was compiled, as all that other kernels need or also for calls from Python."""
+        if cres.entry_point is None:
+            callee = _Callee()
+            self.targetctx.insert_user_function(callee, cres.fndesc, [cres.library])
+            _keep_from_machine(cres.library)
+            self.overloads[tuple(cres.signature.args)] = cres._replace(entry_point=callee)
+        else:
+            super().add_overload(cres)
+
+
+class _Callee:
+    """Stands for a function without machine code, in the places of numba that need one."""
+
+
+@contextlib.contextmanager
+def _caller():
+    """Compile all kernels that are needed meanwhile for their caller alone."""
+    _Kernel.callers += 1
+    try:
+        yield
+    finally:
+        _Kernel.callers -= 1
+
+
+def _flags_of_callees(flags):
+    """Ask numba for no more than LLVM's code of a function that is compiled for its caller."""
+    if _Kernel.callers > 1:
+        flags.no_compile = True
+        flags.no_cpython_wrapper = True
+        flags.no_cfunc_wrapper = True
+    return flags
+
+
+def _keep_from_machine(library):
+    """Let a library be linked into others, but be neither optimised by itself nor made to run."""
+
+    def finalize():
+        library._finalize_dynamic_globals()
+        library._finalized = True
+
+    library._optimize_final_module = lambda: None
+    library._finalize_final_module = finalize
+
+
 def kernel(function):
     """Compile a function to machine code that neither allocates nor reorders arithmetic.
 
     It takes numbers, arrays and named tuples of them, and returns numbers. Other results it writes
     into arrays of its caller. A kernel of a notebook or a script is compiled in every process.
     """
-    compiled = numba.njit(nogil=True, **OPTIONS)(function)
+    options = {"nopython": True, "nogil": True, "boundscheck": None, **OPTIONS}
+    compiled = _Kernel(function, locals={}, targetoptions=options)
+    compiled._compiler._customize_flags = _flags_of_callees
     _keep_on_disk(compiled, function)
     return compiled
 
@@ -245,7 +325,8 @@ def compile_rule(function, signature):
     """Compile one rule of a game to a C function; keep the result as long as its ``address``."""
     compiled = CFunc(function, sigutils.normalize_signature(signature), {}, OPTIONS)
     _keep_on_disk(compiled, function)
-    compiled.compile()
+    with global_compiler_lock, _caller():
+        compiled.compile()
     return compiled
 
 
