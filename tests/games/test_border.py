@@ -387,5 +387,5 @@ def test_a_game_in_a_file_is_found_however_its_annotation_is_written(tmp_path, a
 def test_an_edge_of_a_board_may_have_more_lines_than_there_are_letters():
     for size in ({"rows": 1, "columns": 13}, {"rows": 13, "columns": 1}):
         game = games.load("dots", **size)
-        names = [game.functions["action_name"](None, action) for action in range(game.actions)]
+        names = [game.action_name(game.start(), action) for action in range(game.actions)]
         assert len({*names}) == game.actions == 40

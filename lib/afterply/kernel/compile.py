@@ -22,6 +22,7 @@ import stat
 import tempfile
 from pathlib import Path
 
+import llvmlite.binding as llvm
 import numba
 from llvmlite import ir
 from numba import types
@@ -208,32 +209,33 @@ class _Cache(caching.NullCache):
     def __init__(self, function):
         self._py_func = function
 
-    def _file(self, key):
+    def _file(self, key, is_callee):
         """Return the file of a signature; `key` holds its types and the processor."""
         code = self._py_func.__code__
         function = f"{self._py_func.__name__}-{code.co_firstlineno}"
-        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+        digest = hashlib.sha256(repr((key, is_callee)).encode()).hexdigest()[:16]
         return _code_directory(code.co_filename) / f"{function}-{digest}.code"
 
     def load_overload(self, sig, target_context):
         target_context.refresh()
         key = self._index_key(sig, target_context.codegen())
+        is_callee = _Kernel.callers > 1
         with contextlib.suppress(Exception):  # code of another kind raises anything
-            content = read_code(self._file(key))
+            content = read_code(self._file(key, is_callee))
             if content is None:
                 return None
             key_of_content, parts = pickle.loads(content)
             if key_of_content == key:  # two types may have the same text, and so the same file
-                return CompileResult._rebuild(target_context, *parts)
+                rebuild = _rebuilt_callee if is_callee else CompileResult._rebuild
+                return rebuild(target_context, *parts)
         return None
 
     def save_overload(self, sig, data):
-        if data.entry_point is None:  # it is part of its caller's code
-            return
         if data.library.has_dynamic_globals:  # it holds addresses of this process
             return
         key = self._index_key(sig, data.codegen)
-        write_code(self._file(key), serialize.dumps((key, data._reduce())))
+        is_callee = data.entry_point is None
+        write_code(self._file(key, is_callee), serialize.dumps((key, data._reduce())))
 
 
 def _keep_on_disk(compiled, function):
@@ -306,6 +308,34 @@ def _keep_from_machine(library):
 
     library._optimize_final_module = lambda: None
     library._finalize_final_module = finalize
+    library.serialize_using_object_code = library.serialize_using_bitcode
+
+
+def _rebuilt_callee(target_context, library_data, fndesc, environment, signature, *rest):
+    """Return what `CompileResult._reduce` took apart, of a callee: it has no machine code."""
+    object_mode, lifted, type_annotation, reload_init, environments = rest
+    name, _, code = library_data
+    library = target_context.codegen().create_library(name)
+    _keep_from_machine(library)
+    library._final_module = llvm.parse_bitcode(code)
+    library._finalize_final_module()
+    return CompileResult(
+        typing_context=target_context.typing_context,
+        target_context=target_context,
+        entry_point=None,
+        typing_error=None,
+        type_annotation=type_annotation,
+        signature=signature,
+        objectmode=object_mode,
+        lifted=lifted,
+        fndesc=fndesc,
+        library=library,
+        call_helper=None,
+        environment=environment,
+        metadata=None,
+        reload_init=reload_init,
+        referenced_envs=environments,
+    )
 
 
 def kernel(function):
