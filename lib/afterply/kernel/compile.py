@@ -209,19 +209,23 @@ class _Cache(caching.NullCache):
     def __init__(self, function):
         self._py_func = function
 
-    def _file(self, key, is_callee):
-        """Return the file of a signature; `key` holds its types and the processor."""
+    def _key(self, sig, codegen, is_callee) -> tuple:
+        """Return what code depends on: types, processor, and whether it is for a caller alone."""
+        return is_callee, *self._index_key(sig, codegen)
+
+    def _file(self, key):
+        """Return the file of what a key stands for."""
         code = self._py_func.__code__
         function = f"{self._py_func.__name__}-{code.co_firstlineno}"
-        digest = hashlib.sha256(repr((key, is_callee)).encode()).hexdigest()[:16]
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
         return _code_directory(code.co_filename) / f"{function}-{digest}.code"
 
     def load_overload(self, sig, target_context):
         target_context.refresh()
-        key = self._index_key(sig, target_context.codegen())
         is_callee = _Kernel.callers > 1
+        key = self._key(sig, target_context.codegen(), is_callee)
         with contextlib.suppress(Exception):  # code of another kind raises anything
-            content = read_code(self._file(key, is_callee))
+            content = read_code(self._file(key))
             if content is None:
                 return None
             key_of_content, parts = pickle.loads(content)
@@ -233,9 +237,8 @@ class _Cache(caching.NullCache):
     def save_overload(self, sig, data):
         if data.library.has_dynamic_globals:  # it holds addresses of this process
             return
-        key = self._index_key(sig, data.codegen)
-        is_callee = data.entry_point is None
-        write_code(self._file(key, is_callee), serialize.dumps((key, data._reduce())))
+        key = self._key(sig, data.codegen, is_callee=data.entry_point is None)
+        write_code(self._file(key), serialize.dumps((key, data._reduce())))
 
 
 def _keep_on_disk(compiled, function):
