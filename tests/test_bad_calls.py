@@ -184,6 +184,12 @@ ADAPTERS = [
     ("vector(nim, 2, lambda states: [_] * len(states), seat=1).reset()", ["99", "-1"]),
     ("open_spiel.Bot(_)", ["None", "3", "'mcts'"]),
     ("open_spiel.mcts(_).name", WHOLE),
+    ("open_spiel.to_bot(_, 'tic_tac_toe')", ["None", "3", "'mcts'"]),
+    ("open_spiel.to_bot(one, _)", ["'chess'", "'ludo'", "'kalah'"]),
+    ("open_spiel.to_bot(one, 'tic_tac_toe', _).mover.rng", SEED),
+    ("policies.to_policy(one, _)", ["None", "3", "game"]),
+    ("policies.Policy(_)", ["None", "3", "'left'"]),
+    ("policies.Policy(max, _)", WORD),
 ]
 BORDER = [
     ("agent(state, seed=_)", SEED),
@@ -229,7 +235,7 @@ import pandas as pd
 
 from afterply import arena, games, opponents, players
 from afterply.studies import evaluators
-from afterply.adapters import open_spiel, pettingzoo
+from afterply.adapters import open_spiel, pettingzoo, policies
 from afterply.adapters.gymnasium import vector
 from afterply.arena import ratings
 from afterply.games import conformance

@@ -38,7 +38,7 @@ PLAYING = {"kernel", "games", "networks", "search", "players", "learners", "aren
 NEVER = {
     "studies.papers": PLAYING,
     "studies.reports": PLAYING - {"kernel", "games"},
-    "adapters": PLAYING - {"kernel", "games"},
+    "adapters": PLAYING - {"kernel", "games", "players"},
 }
 HEIGHT = {name: height for height, names in enumerate(ORDER) for name in names.split()}
 FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))

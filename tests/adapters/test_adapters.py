@@ -7,7 +7,7 @@ import re
 import sys
 import warnings
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import cloudpickle
 import gymnasium
@@ -15,12 +15,13 @@ import numpy as np
 import pyspiel
 import pytest
 from gymnasium.utils.env_checker import check_env
-from open_spiel.python.algorithms import minimax
+from open_spiel.python.algorithms import evaluate_bots, minimax
+from pettingzoo import make
 from pettingzoo.test import api_test, seed_test
 
 from afterply import arena, games, players
 from afterply.adapters import gymnasium as single
-from afterply.adapters import open_spiel, pettingzoo
+from afterply.adapters import open_spiel, pettingzoo, policies
 from afterply.checks import to_install
 from afterply.games import conformance
 from afterply.games.game import Game
@@ -424,3 +425,176 @@ def test_a_bot_travels_and_hears_the_other():
     listener = open_spiel.Bot(lambda *_: Listener(heard))
     moves = arena.match(CONNECT4, [players.Random(), listener], seed=1).moves
     assert heard == [(0, action) for action in moves[::2]]
+
+
+class Leftmost(pyspiel.Bot):
+    """Plays the first legal action."""
+
+    def step(self, state):
+        return state.legal_actions()[0]
+
+    def restart_at(self, state):
+        pass
+
+    def inform_action(self, state, player, action):
+        pass
+
+
+def against_the_left(theirs, bot):
+    """Let a bot play the second seat against the first legal action; return what it gets."""
+    start, random = theirs.new_initial_state(), np.random.default_rng(1)
+    return evaluate_bots.evaluate_bots(start, [Leftmost(), bot], random)[1]
+
+
+SMALL = "nim(pile_sizes=1;2,is_misere=False)"
+
+
+@pytest.mark.parametrize("kind", ["a game of both", "our rules", "their rules", "chance"])
+def test_a_player_of_ours_is_a_bot_in_every_kind_of_shared_game(kind):
+    agent = players.zoo(CONNECT4)
+    game, player = {
+        "a game of both": lambda: (pyspiel.load_game("connect_four"), agent),
+        "our rules": lambda: (open_spiel.to_spiel(CONNECT4), players.Wrapped(agent.net, 50)),
+        "their rules": lambda: (SMALL, players.MaxN(9).playing(open_spiel.from_spiel(SMALL))),
+        "chance": lambda: (open_spiel.to_spiel(take_game(dice=True)), players.MaxN(9)),
+    }[kind]()
+    bot, theirs = open_spiel.to_bot(player, game), pyspiel.load_game(str(game))
+    assert isinstance(bot, pyspiel.Bot)
+    assert against_the_left(theirs, bot) > against_the_left(theirs, Leftmost())
+
+
+def test_a_bot_draws_anew_in_each_game_and_its_seed_decides():
+    start = pyspiel.load_game("tic_tac_toe").new_initial_state()
+    drawn = []
+    for seed in (1, 1, 2):
+        bot = open_spiel.to_bot(players.Random(), "tic_tac_toe", seed)
+        drawn.append([bot.step(start) for _ in range(20)])
+    assert drawn[0] == drawn[1] != drawn[2] and len(set(drawn[0])) > 4
+
+
+def test_what_no_bot_can_be_is_refused():
+    agent = players.zoo("connect4")
+    with pytest.raises(ValueError, match="no counterpart of OpenSpiel's chess: take tic_tac_toe"):
+        open_spiel.to_bot(agent, "chess")
+    with pytest.raises(ValueError, match="this agent was made for <game connect4"):
+        open_spiel.to_bot(agent, "tic_tac_toe")
+    with pytest.raises(ValueError, match="OpenSpiel has no game 'ludo'"):
+        open_spiel.to_bot(agent, "ludo")
+    wrong = open_spiel.to_bot(lambda state: 9, "tic_tac_toe")
+    with pytest.raises(ValueError, match="chose 9; legal here: .0, 1, 2"):
+        wrong.step(pyspiel.load_game("tic_tac_toe").new_initial_state())
+
+
+@pytest.fixture
+def classic(monkeypatch):
+    """PettingZoo's own ConnectFour; only its pictures need pygame, which is not installed."""
+    monkeypatch.setitem(sys.modules, "pygame", ModuleType("pygame"))
+    return make("aec", "classic/connect_four-v3")
+
+
+def play_policies(env, policies_by_agent, seed=1):
+    """Let policies play a game; return what was seen and done, and the rewards by agent."""
+    env.reset(seed=seed)
+    made, total = [], dict.fromkeys(env.agents, 0.0)
+    for agent in env.agent_iter():
+        seen, reward, over, cut, _ = env.last()
+        total[agent] += reward
+        action = None
+        if not over and not cut:
+            action = policies_by_agent[agent](seen["observation"], seen["action_mask"])
+            made.append((seen["observation"], action))
+        env.step(action)
+    return made, total
+
+
+def leftmost(observation, mask):
+    return mask.argmax()
+
+
+def test_a_player_of_ours_wins_as_a_policy_of_pettingzoos_own_game(classic):
+    act = policies.to_policy(players.zoo("connect4"), classic)
+    for seat, agent in enumerate(classic.possible_agents):
+        sides = dict.fromkeys(classic.possible_agents, leftmost) | {agent: act}
+        made, total = play_policies(classic, sides)
+        assert total[agent] == 1.0
+        s = CONNECT4.start()
+        for observation, action in made:  # what we show is what they show, and read back
+            assert (policies.SEEN[policies.CLASSIC](CONNECT4, s) == observation).all()
+            assert (policies.state_of_classic(CONNECT4, observation) == s).all()
+            s = CONNECT4.play(s, action)
+
+
+def test_a_policy_follows_the_environments_of_ours_in_any_wrapper():
+    env = pettingzoo.env("tictactoe", observation="board")
+    act = policies.to_policy(players.MaxN(9), env)
+    sides = {"player_0": leftmost, "player_1": act}
+    assert play_policies(env, sides)[1]["player_1"] >= 0.0
+    alone = gymnasium.make("afterply/Cube2-v0", max_twists=1)
+    turn = policies.to_policy(players.MaxN(1), alone)
+    seen, info = alone.reset(seed=2)
+    assert alone.step(turn(seen, info["action_mask"]))[1] == 1.0
+
+
+class Model:
+    """What predicts as MaskablePPO of Stable-Baselines3 does, which is not installed here."""
+
+    def __init__(self, env):
+        self.env = env
+
+    def predict(
+        self, observation, state=None, episode_start=None, deterministic=False, action_masks=None
+    ):
+        assert observation in self.env.observation_space("player_0")["observation"]
+        return np.array(action_masks).argmax(), state
+
+
+@pytest.mark.parametrize("observation", ["flat", "board"])
+def test_a_policy_of_others_is_a_player_and_sees_what_its_environment_showed(observation):
+    env = pettingzoo.env("tictactoe", observation=observation)
+    game = games.load("tictactoe")
+    seen = []
+
+    def noted(observation, mask):
+        seen.append(observation)
+        return leftmost(observation, mask)
+
+    sides = {"model": policies.Policy(Model(env), observation, "model")}
+    sides["noted"] = policies.Policy(noted, observation)
+    table = arena.matches(game, sides, seats=[("noted", "model")], strict=True)
+    made, total = play_policies(env, dict.fromkeys(env.possible_agents, leftmost))
+    assert table.moves[0] == " ".join(str(action) for _, action in made)
+    assert table.score.tolist() == list(total.values())
+    assert np.array_equal(seen, [observation for observation, _ in made[::2]])
+
+
+def test_alone_a_policy_sees_what_gymnasium_shows():
+    env, game, seen = gymnasium.make("afterply/Cube2-v0", max_twists=1), games.load("cube2"), []
+
+    def noted(observation, mask):
+        seen.append(observation)
+        return leftmost(observation, mask)
+
+    first, _ = env.reset(seed=1)
+    start = env.unwrapped.s
+    arena.matches(game, {"noted": policies.Policy(noted)}, [(start, [])], max_plies=1)
+    assert np.array_equal(first, seen[0]) and first in env.observation_space
+
+
+def test_what_is_no_policy_or_no_environment_is_refused(classic):
+    agent = players.zoo("connect4")
+    with pytest.raises(ValueError, match="states of .*CartPole.* take an environment of afterply"):
+        policies.to_policy(agent, gymnasium.make("CartPole-v1"))
+    with pytest.raises(ValueError, match="this agent was made for <game connect4"):
+        policies.to_policy(agent, pettingzoo.env("tictactoe"))
+    act = policies.to_policy(agent, classic)
+    classic.reset()
+    seen = classic.last()[0]
+    with pytest.raises(ValueError, match=r"shape .6, 7, 2., not \(\): give env.last"):
+        act(seen, seen["action_mask"])
+    with pytest.raises(ValueError, match="no action is legal in .*ask whose turn it is"):
+        act(**{"observation": seen["observation"], "action_mask": np.zeros(7, np.int8)})
+    with pytest.raises(TypeError, match="a policy is a function or has predict, which 3 is not"):
+        policies.Policy(3)
+    other = policies.Policy(leftmost, "connect_four_v3")
+    with pytest.raises(ValueError, match="shows connect4 on 6 x 7 only, not <game tictactoe"):
+        other.new_match(games.load("tictactoe"), [], 0, 1)

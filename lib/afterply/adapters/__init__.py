@@ -2,18 +2,21 @@
 
 `pettingzoo` and `gymnasium` make environments of our games, `open_spiel` games and players of
 theirs too. Each needs the package of its name; nothing else in the library imports them.
+`policies` makes policies of our players and players of others' policies; it needs neither.
 """
 
 import numpy as np
 
-from ..checks import one_of
+from ..checks import one_of, seed_number
 from ..games import catalogue
 from ..games.boards import pixels
 from ..games.game import Game, check_game
+from ..kernel.random import new_rng, random_bits
+from ..players.basic import ask, duplicate, wrap
 
 RENDER_MODES = ["ansi", "rgb_array"]
 
-__all__ = ["gymnasium", "open_spiel", "pettingzoo"]
+__all__ = ["gymnasium", "open_spiel", "pettingzoo", "policies"]
 
 
 def as_game(game, render_mode, parameters: dict) -> Game:
@@ -76,3 +79,22 @@ def action_mask(game, s) -> np.ndarray:
     mask = np.zeros(game.actions, np.int8)
     mask[game.legal(s)] = 1
     return mask
+
+
+class Mover:
+    """A player of ours who is asked for single moves, by whoever keeps the states."""
+
+    def __init__(self, player, game, seed):
+        self.player = duplicate(wrap(player))
+        self.game = check_game(game, "a player")
+        self.rng = new_rng(seed_number(seed))
+        self.player.new_match(game, [], 0, seed)  # ValueError if it cannot play this game
+
+    def __call__(self, s, actions_from_start=()) -> int:
+        """Return the player's action; ValueError if it is not legal, or if the game is over."""
+        seed = int(random_bits(self.rng))
+        action = ask(self.player, self.game, s, seed, actions_from_start)
+        legal = self.game.legal(s).tolist()
+        if action not in legal:
+            raise ValueError(f"{self.player.name} chose {action!r}; legal here: {legal}")
+        return int(action)

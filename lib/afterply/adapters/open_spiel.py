@@ -1,4 +1,4 @@
-"""OpenSpiel: its small games as ours, ours as its own, and its bots as our players.
+"""OpenSpiel: its small games as ours, ours as its own, its bots as our players, and ours as bots.
 
 ::
 
@@ -6,6 +6,7 @@
     to_spiel(games.load("connect4"))    a pyspiel.Game with our rules, registered by its name
     mcts(simulations=1000)              its Monte Carlo tree search, as a player of ours
     Bot(make, name)                     any other of its bots
+    to_bot(players.zoo("connect4"), "connect_four")    a player of ours as a pyspiel.Bot
 """
 
 import functools
@@ -21,7 +22,8 @@ from ..games import catalogue
 from ..games.conformance import not_opposite
 from ..games.game import Game, check_game
 from ..identity import content_hash
-from . import one_hot
+from ..players.basic import game_of
+from . import Mover, one_hot
 
 if TYPE_CHECKING:
     import pyspiel
@@ -29,7 +31,7 @@ else:
     pyspiel = needs("pyspiel", "open-spiel")
 observation = needs("open_spiel.python.observation", "open-spiel")
 
-__all__ = ["Bot", "from_spiel", "mcts", "to_spiel"]
+__all__ = ["Bot", "from_spiel", "mcts", "to_bot", "to_spiel"]
 
 MAX_STATES = 100_000
 MAX_PLIES = 10_000
@@ -55,15 +57,20 @@ def from_spiel(name: str, max_states: int = MAX_STATES) -> Game:
     ([0, 1, 2, 3, 5], 2)
     """
     whole("max_states", max_states)
-    try:
-        theirs = pyspiel.load_game(name)
-    except (pyspiel.SpielError, RuntimeError) as error:
-        raise ValueError(f"OpenSpiel has no game {name!r}: {error}") from error
+    theirs = _load(name)
     obstacle = _obstacle(theirs.get_type())
     if obstacle:
         what = f"the game {name!r} has {obstacle}"
         raise ValueError(f"{what}: it cannot be listed as a table of states")
     return tabulated(theirs, max_states)
+
+
+def _load(name):
+    """Return a game of OpenSpiel by its name; ValueError if there is none."""
+    try:
+        return pyspiel.load_game(name)
+    except (pyspiel.SpielError, RuntimeError) as error:
+        raise ValueError(f"OpenSpiel has no game {name!r}: {error}") from error
 
 
 def _obstacle(kind) -> str:
@@ -486,6 +493,15 @@ class _CellsObserver:
         return str(state)
 
 
+def _same_game(game) -> str | None:
+    """Return the name of the game of OpenSpiel that a game of ours is; None if it is none."""
+    if str(game.version).startswith(TABLE):
+        return game.name
+    if game.name in SAME and game.identity == catalogue.load(game.name).identity:
+        return SAME[game.name]
+    return None
+
+
 class Bot:
     """A bot of OpenSpiel as a player: ``make(game, seat, seed)`` makes that of a match.
 
@@ -507,11 +523,9 @@ class Bot:
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match: a new bot, and the moves so far."""
-        name = check_game(game, self.name).name
-        if not str(game.version).startswith(TABLE):
-            if name not in SAME or game.identity != catalogue.load(name).identity:
-                raise ValueError(f"{self.name} plays a game of OpenSpiel's, not {game!r}")
-            name = SAME[name]
+        name = _same_game(check_game(game, self.name))
+        if name is None:
+            raise ValueError(f"{self.name} plays a game of OpenSpiel's, not {game!r}")
         theirs = pyspiel.load_game(name)
         self.game = game
         self.seat = seat
@@ -546,3 +560,73 @@ def mcts(simulations: int = 1000) -> Bot:
 def _mcts_bot(simulations, game, seat, seed):
     rollouts = pyspiel.RandomRolloutEvaluator(1, seed)
     return pyspiel.MCTSBot(game, rollouts, EXPLORATION, simulations, MEMORY_MB, True, seed, False)
+
+
+def to_bot(player, game, seed: int = 0):
+    """Return a player of ours as a bot of OpenSpiel, a ``pyspiel.Bot``.
+
+    It moves for whoever is to move in the state that it is given, so one bot may take any seat.
+    Each move is asked for by itself: a search begins with an empty tree.
+
+    Parameters
+    ----------
+    player : player, function, network or session
+        Such as ``players.zoo("connect4")``, a search around it, or ``players.MCTS(1000)``.
+    game : pyspiel.Game or str
+        One of :func:`to_spiel`, "connect_four", "tic_tac_toe", or the game of OpenSpiel behind a
+        game of :func:`from_spiel` that the player knows (``player.playing(game)``).
+    seed : int
+        Of all chance in the moves of the bot.
+
+    Raises
+    ------
+    ValueError
+        If the game has no counterpart here, or the player cannot play it.
+
+    Examples
+    --------
+    >>> from afterply import players
+    >>> bot = to_bot(players.zoo("connect4"), "connect_four")
+    >>> bot.step(pyspiel.load_game("connect_four").new_initial_state())
+    3
+    """
+    theirs = _load(game) if isinstance(game, str) else game
+    return _PlayerBot(Mover(player, _counterpart(theirs, player), seed))
+
+
+def _counterpart(theirs, player) -> Game:
+    """Return the game of ours that has the rules of a game of OpenSpiel."""
+    name = str(theirs).removesuffix("()")
+    if name in SHARED:
+        return SHARED[name]
+    known = [*map(catalogue.load, SAME), game_of(player)]
+    for game in known:
+        if game is not None and _same_game(game) == name:
+            return game
+    raise ValueError(
+        f"{player!r} knows no counterpart of OpenSpiel's {name}: take {', '.join(SAME.values())}, a"
+        " game of to_spiel, or a player of from_spiel(...)"
+    )
+
+
+class _PlayerBot(pyspiel.Bot):
+    """A player of ours as OpenSpiel sees it; nothing has to be told or restarted."""
+
+    def __init__(self, mover):
+        super().__init__()
+        self.mover = mover
+
+    def step(self, state):
+        moves = state.history()
+        if isinstance(state, _SpielState):
+            return self.mover(state.s, moves)
+        return self.mover(self.mover.game.after(moves), moves)
+
+    def restart(self):
+        pass
+
+    def restart_at(self, state):
+        pass
+
+    def inform_action(self, state, player, action):
+        pass

@@ -26,9 +26,7 @@ class Player:
         All chance derives from the seed and the state. A match that goes on is not disturbed.
         ValueError if the player does not know its game.
         """
-        game = getattr(self, "game", None)
-        if game is None:
-            game = getattr(getattr(self, "net", None), "game", None)
+        game = game_of(self)
         if game is None:
             raise ValueError(f"{self.name} does not know its game: take player.playing(game)")
         seed = seed_number(seed)
@@ -37,10 +35,8 @@ class Player:
         actions = np.zeros(states.shape[:-1], np.int64)
         for place in np.ndindex(actions.shape):
             s = game._state(states[place], to_move=True)
-            game.choices(s)  # ValueError if there is no legal action
             seed_of_state = seed_from(seed, s.tobytes().hex())
-            player.new_match(game, [], game.player(s), seed_of_state)
-            actions[place] = player.choose(s.copy())
+            actions[place] = ask(player, game, s, seed_of_state)
         return actions if actions.ndim else int(actions)
 
     def playing(self, game, seed: int = 0):
@@ -52,6 +48,21 @@ class Player:
 
     def __repr__(self):
         return f"<player {self.name}>"
+
+
+def ask(player, game, s, seed, actions_from_start=()):
+    """Return the action of a player in one state, as if its match began there."""
+    game.choices(s)  # ValueError if there is no legal action
+    player.new_match(game, list(actions_from_start), game.player(s), seed)
+    return player.choose(s.copy())
+
+
+def game_of(player):
+    """Return the game that a player or its network knows; None if there is none."""
+    game = getattr(player, "game", None)
+    if game is None:
+        game = getattr(getattr(player, "net", None), "game", None)
+    return game
 
 
 class Seated(Player):

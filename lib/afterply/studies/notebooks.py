@@ -32,6 +32,7 @@ WITHOUT_RECORDS = (
     "02_your_own_learner",
     "03_compete",
     "04_your_own_paper",
+    "05_strong_on_a_laptop",
 )
 
 
