@@ -15,6 +15,7 @@ import datetime
 import hashlib
 import json
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -188,6 +189,7 @@ def main(words) -> int:
         print(f"\nStopped. What was done is kept: make nightly SEED={seed} goes on.")
         return 130
     finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not lose it
         journal.note(at_once=True)
     wrong = sum(len(part["wrong"]) for part in journal.done.values())
     print(f"{wrong} wrong" if wrong else "Nothing differed.")
