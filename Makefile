@@ -18,7 +18,7 @@ PYTEST := $(PY) -m pytest --nbval-lax --nbval-current-env --numprocesses=auto --
 FILTER := git config filter.afterply
 SAVED := --FileContentsManager.post_save_hook=afterply.commands.strip.saved
 
-.PHONY: help setup quick reproduce join evaluate plan again test test-hidden check lab site docs bench engines oracles golden lock clean
+.PHONY: help setup quick reproduce join evaluate plan again test test-hidden check lab site docs bench engines oracles golden nightly lock clean
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 	@echo "  Settings, given as make reproduce BUDGET=60 or in the environment; no number depends on them:"
@@ -95,6 +95,9 @@ engines: $(READY) ## Install the perfect ConnectFour player BitBully with its bo
 
 oracles: $(READY) ## Install independent rules of 2048 and Othello (pgx with jax, rust-reversi) and the linker of pages; only tests need them.
 	@$(PY) -m pip install $(PIP_QUIET) -e '.[oracles,web]' --no-build-isolation
+
+nightly: $(READY) ## Compare 10^7 games with rules in C, kill processes, make bad calls; goes on where it stopped (SEED=, GAMES=, KILLS=, PARTS='rules kills calls').
+	@$(PY) tests/nightly/run.py $(PARTS)
 
 golden: $(READY) ## Rewrite golden runs and playthroughs after a deliberate change of numbers (raise the version first).
 	@$(PY) -m afterply.commands.reproduce golden --write

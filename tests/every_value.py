@@ -259,10 +259,10 @@ def try_from(first, step):
         print(json.dumps([number, *end]), file=said, flush=True)
 
 
-def tried(step=1):
-    """Yield (call, value, end, text) of every `step`-th call, each tried once."""
+def tried(step=1, first=0):
+    """Yield (call, value, end, text) of every `step`-th call from one on, each tried once."""
     calls = all_calls()
-    number = 0
+    number = first
     while number < len(calls):
         code = f"import every_value; every_value.try_from({number}, {step})"
         paths = os.pathsep.join([str(PACKAGE.parent), str(Path(__file__).parent)])
