@@ -36,6 +36,9 @@ __all__ = ["league"]
 TEMPLATE = Path(__file__).with_suffix(".html")
 PATIENCE = 2  # a player that was late so often loses the rest of its matches
 SAMPLE = 10  # random games from which the mean length of a match is estimated
+# Players of a block, whose processes run on until another block is played: to start one takes a
+# second or two, and of a few matches it would be most of the time. Each takes some 200 MB.
+BLOCK = 8
 
 
 def league(
@@ -96,35 +99,32 @@ def league(
         num_matches = num_starts * len(seatings(game, names)) * episodes
         num_left[names] = max(0, num_matches - _num_played(journal))
     estimates = _estimated(game, players, num_left, say)
-    tables = []
+    block_of = {name: place // BLOCK for place, name in enumerate(players)}
+    tables = {}
     began = time.monotonic()
     estimated_so_far = 0.0
-    for place, (names, journal) in enumerate(journals.items(), 1):
-        group = {name: players[name] for name in names}
-        if num_left[names]:
-            say(f"[{place}/{len(journals)}] {' - '.join(names)}", end=" ")
-        began_pairing = time.monotonic()
-        journal.parent.mkdir(exist_ok=True)  # a player may do whatever its account may
-        how = {"path": journal, "forfeit": True}
-        try:
-            table = matches(game, group, starts, episodes, seed, **how)
-        except NoJournal as error:
-            journal.replace(journal.with_suffix(".edited"))
-            say(f"{error}. It is put aside as *.edited, and its matches are played again.")
-            table = matches(game, group, starts, episodes, seed, **how)
-        tables.append(table)
-        for player in group.values():
+    try:
+        for place, names in enumerate(_by_blocks(journals, block_of), 1):
+            group = {name: players[name] for name in names}
+            _stop_others(players, group, block_of)
+            if num_left[names]:
+                say(f"[{place}/{len(journals)}] {' - '.join(names)}", end=" ")
+            began_pairing = time.monotonic()
+            tables[names] = _played(game, group, starts, episodes, seed, journals[names], say)
+            if num_left[names]:
+                _require_unchanged(group, identities, journals[names])
+                estimated_so_far += estimates[names]
+                now = time.monotonic()
+                # How long the rest will take follows from how good the estimates were so far.
+                pace = (now - began) / estimated_so_far
+                ahead = pace * (sum(estimates.values()) - estimated_so_far)
+                taken = now - began_pairing
+                say(f"{num_left[names]} matches in {_clock(taken)}, {_clock(ahead)} left")
+    finally:
+        for player in players.values():
             player.stop()
-        if num_left[names]:
-            _require_unchanged(group, identities, journal)
-            estimated_so_far += estimates[names]
-            now = time.monotonic()
-            # How long the rest will take follows from how good the estimates were so far.
-            pace = (now - began) / estimated_so_far
-            ahead = pace * (sum(estimates.values()) - estimated_so_far)
-            taken = now - began_pairing
-            say(f"{num_left[names]} matches in {_clock(taken)}, {_clock(ahead)} left")
-    standings = LeagueTable(game, _joined(tables))
+    # In the order of names, whatever the order in which they were played.
+    standings = LeagueTable(game, _joined([tables[names] for names in journals]))
     write_text(Path(folder) / "league.html", page(standings, starts))
     return standings
 
@@ -143,6 +143,31 @@ def _player_paths(folder, game) -> list[Path]:
     if len(paths) < num_needed:
         raise ValueError(f"a league needs {num_needed} .py files in {folder}, not {len(paths)}")
     return paths
+
+
+def _by_blocks(journals, block_of) -> list:
+    """Return the pairings so that those of the same blocks of players follow each other."""
+    return sorted(journals, key=lambda names: [block_of[name] for name in names])
+
+
+def _stop_others(players, group, block_of):
+    """Stop all players whose block none of a group belongs to."""
+    playing = {block_of[name] for name in group}
+    for name, player in players.items():
+        if block_of[name] not in playing:
+            player.stop()
+
+
+def _played(game, group, starts, episodes, seed, journal, say) -> pd.DataFrame:
+    """Return the table of a pairing, of which what the journal lacks is played."""
+    journal.parent.mkdir(exist_ok=True)  # a player may do whatever its account may
+    how = {"path": journal, "forfeit": True}
+    try:
+        return matches(game, group, starts, episodes, seed, **how)
+    except NoJournal as error:
+        journal.replace(journal.with_suffix(".edited"))
+        say(f"{error}. It is put aside as *.edited, and its matches are played again.")
+        return matches(game, group, starts, episodes, seed, **how)
 
 
 def _require_unchanged(group, identities, journal):

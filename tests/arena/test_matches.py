@@ -312,6 +312,18 @@ def test_cross_table_draws_ratings_and_cycles_follow_from_the_scores():
     assert table.cycles == [("a", "b", "c")] and "no single scale" in table.remarks[0]
 
 
+def test_remarks_on_many_players_have_an_end():
+    """Of 200 players 30,000 triples may be cycles, and four megabytes of text no remark."""
+    circle = [(f"p{k}", f"p{(k + step) % 15}", 1.0) for k in range(15) for step in range(1, 8)]
+    table = Standings(game, standings(circle * 3).table.assign(moves="1"))
+    named = [remark for remark in table.remarks if "no single scale" in remark]
+    assert len(table.cycles) == 140  # n (n^2 - 1) / 24, the most of 15 players
+    assert f"{140 - len(named)} more triples" in table.remarks[len(named)]
+    (doubtful,) = [remark for remark in table.remarks if "Few games" in remark]
+    assert f"and {105 - doubtful.count('(33%)')} more" in doubtful
+    assert len(" ".join(table.remarks)) < 5000
+
+
 @pytest.mark.slow
 def test_players_without_chance_repeat_one_game_and_it_is_said():
     pool = {"first": players.MinMax(9), "second": players.MinMax(2), "Random": Random()}

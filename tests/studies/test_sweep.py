@@ -1,5 +1,7 @@
 """A sweep: its table, what it takes from records, its curves, wrong arguments."""
 
+import sys
+
 import pytest
 
 from afterply import games
@@ -63,13 +65,17 @@ def test_what_does_not_vary_is_as_usual_in_the_game(place, monkeypatch):
     assert run.job.episodes == 20_000 and run.job.every == 2_000  # of its settings
 
 
-def test_curves_are_of_all_combinations_or_some(place):
+def test_curves_are_of_all_combinations_or_some(place, monkeypatch):
     found = small(lambda_=[0.0, 0.5])
     everything, some = found.curves(), found.curves("seed", alpha=0.1)
     assert [len(figure.legends[0].get_texts()) for figure in (everything, some)] == [4, 2]
     assert everything.axes[0].get_ylabel() == "mass"
     with pytest.raises(ValueError, match="no values of 'luck'"):
         found.curves("luck")
+    monkeypatch.setattr(sys.modules[Sweep.__module__], "MOST_CURVES", 3)  # 61 take a minute
+    with pytest.raises(ValueError, match="4 curves are too many .* give alpha or lambda_ a value"):
+        found.curves()
+    assert found.curves(alpha=0.1).axes[0].lines
 
 
 def test_without_an_evaluator_matches_with_random_players_are_the_measure(place):

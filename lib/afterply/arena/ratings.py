@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq, linprog, root
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import softmax
 
@@ -213,9 +214,12 @@ class _Observations(NamedTuple):
         """Return the Fisher information, float64 [parameters, parameters]: minus the Hessian."""
         probabilities = self.probabilities(theta)
         mean = np.einsum("rk,rki->ri", probabilities, self.design)
-        deviation = self.design - mean[:, None]
         expected = self.num_games * probabilities
-        return np.einsum("rk,rki,rkj->ij", expected, deviation, deviation)
+        # A row concerns two players of perhaps hundreds: nearly all of it is zero.
+        deviation = self.design - mean[:, None]
+        deviation = csr_array(deviation.reshape(expected.size, len(theta)))
+        weighted = deviation.multiply(expected.reshape(expected.size, 1))
+        return (weighted.T @ deviation).toarray()
 
 
 def _observe(results, prior):

@@ -17,6 +17,7 @@ from . import ratings
 from .matches import matches
 
 REPEATED = 0.5  # a pairing with a smaller share of different games is named as doubtful
+MOST_NAMED = 20  # cycles and doubtful pairings; more are counted
 
 
 def tournament(game, players, episodes: int = 10, starts=None, seed: int = 0, **how) -> "Standings":
@@ -104,12 +105,17 @@ class Standings:
                 f"{self.failed} matches failed and do not count, so all numbers are of the others"
                 f" (an engine may die in those that it loses); the first: {first_error}"
             )
-        for a, b, c in self.cycles:
+        for a, b, c in self.cycles[:MOST_NAMED]:
             remarks.append(f"{a} beats {b}, {b} beats {c}, {c} beats {a}: no single scale fits.")
+        if len(self.cycles) > MOST_NAMED:
+            remarks.append(f"So it is with {len(self.cycles) - MOST_NAMED:,} more triples: cycles.")
         repeating = self._repeating_pairings()
         if repeating:
+            named = ", ".join(repeating[:MOST_NAMED])
+            if len(repeating) > MOST_NAMED:
+                named += f" and {len(repeating) - MOST_NAMED:,} more"
             remarks.append(
-                f"Few games are different between {', '.join(repeating)}, so intervals are too"
+                f"Few games are different between {named}, so intervals are too"
                 " narrow: give several starts, such as arena.starts_random(...)."
             )
         if self.game.players > 2:
@@ -118,11 +124,12 @@ class Standings:
 
     def _repeating_pairings(self):
         """Return the pairings with few different games, each as "first - second (20%)"."""
-        percent = self.different
+        names = list(self.different)
+        percent = self.different.to_numpy()
         pairings = []
-        for a, b in itertools.combinations(percent, 2):
-            if percent.loc[a, b] / 100.0 < REPEATED:
-                pairings.append(f"{a} - {b} ({percent.loc[a, b]:.0f}%)")
+        for a, b in itertools.combinations(range(len(names)), 2):
+            if percent[a, b] / 100.0 < REPEATED:
+                pairings.append(f"{names[a]} - {names[b]} ({percent[a, b]:.0f}%)")
         return pairings
 
     def plot(self, ax=None):

@@ -20,6 +20,7 @@ from .results import filling, in_words, select
 from .study import SHARES, Study
 
 POINTS = 10  # of a learning curve
+MOST_CURVES = 60  # of a figure, whose list of names would be longer than its curves are high
 AGAINST_RANDOM = Matches("Random", Random, starts=("random", 50))
 ALONE = Matches("alone", Random, episodes=20, metrics=("score",))  # a game for one player
 
@@ -45,6 +46,8 @@ class Sweep:
 
         selected: parameters that vary, with a value each, and columns that select the result, as
         for :func:`afterply.studies.results.select` (default: the first result of the measure).
+
+        ValueError if there are no such results, or curves of too many combinations.
         """
         from .reports.figures import learning_curves  # needs an extra
 
@@ -59,6 +62,11 @@ class Sweep:
         for arm, varied in self.varied.items():
             if parameters.items() <= varied.items():
                 arms.append(arm)
+        if len(arms) > MOST_CURVES:
+            raise ValueError(
+                f"{len(arms)} curves are too many for one figure, which shows up to {MOST_CURVES}:"
+                f" give {' or '.join(self._parameters())} a value, or draw from .table"
+            )
         table = self.study.table()
         measured = table[~table.measure.isin(SHARES)]
         if measure is not None:
