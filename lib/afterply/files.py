@@ -540,9 +540,7 @@ def out_of_range(arrays: dict, limits: dict) -> str:
     """
     for name, array in arrays.items():
         low, high = limits.get(name, (-np.inf, np.inf))
-        # Two numbers tell it of an array of gigabytes; either is nan if any number is.
-        ends = np.array([array.min(), array.max()]) if array.size else np.zeros(0)
-        is_valid = (low <= ends) & (ends < high) & np.isfinite(ends)
+        is_valid = (low <= array) & (array < high) & np.isfinite(array)
         if not is_valid.all():
             return name
     return ""
