@@ -59,6 +59,8 @@ def gather(studies, directory, published):
         figures = list(drawn(published, studies, directory))
         cells = {}
         for study_name, study in studies.items():
+            if tables[study_name].empty:  # nothing of it was run: there is nothing to say
+                continue
             for cell_name, cell in study.cells(tables[study_name]).items():
                 cells[f"{study_name}/{cell_name}"] = cell
     results = by_columns(joined(list(tables.values()))) if tables else {}
