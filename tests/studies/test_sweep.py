@@ -73,7 +73,9 @@ def test_curves_are_of_all_combinations_or_some(place, monkeypatch):
     with pytest.raises(ValueError, match="no values of 'luck'"):
         found.curves("luck")
     monkeypatch.setattr(sys.modules[Sweep.__module__], "MOST_CURVES", 3)  # 61 take a minute
-    with pytest.raises(ValueError, match="4 curves are too many .* give alpha or lambda_ .*a value"):
+    with pytest.raises(
+        ValueError, match="4 curves are too many .* give alpha or lambda_ .*a value"
+    ):
         found.curves()
     assert found.curves(alpha=0.1).axes[0].lines
 
