@@ -109,7 +109,7 @@ from afterply.studies import sweep
 CLAIM = "{id: a, place: {section: 1}, value: 2, unit: percent, arm: 1, metric: x}"
 Path("own.yaml").write_text(f"claims: [{CLAIM}]")
 rows = ["arm,run,metric,value", *(f"1,{n},x,{n}" for n in (1, 2, 3))]
-Path("own.csv").write_text("\\n".join(rows))
+Path("own.csv").write_text("\\n".join([*rows, ""]))
 assert cli.main(["judge", "own.yaml", "own.csv"]) == 0 and Path("own/index.html").is_file()
 def evaluate(game, net, seed):
     return {"x": 1.0}

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from afterply.screen.pieces import positions
+from afterply.screen.page import positions
 
 from afterply import games
 from afterply.kernel.random import new_rng

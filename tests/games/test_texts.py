@@ -87,7 +87,7 @@ def texts(svg):
         (lambda: grid(3, 3).parts([0] * 9, {9: 0.1}), "place 9; the places are 0 to 8"),
         (lambda: race(drawing="a board"), "drawing must be a games.drawing.Drawing, not 'a board'"),
         (lambda: games.load("kalah").view(games.load("kalah").start(), last=1), "give before="),
-        (lambda: GAME.view(STATES[0], {99: 0.5}), "action 99"),
+        (lambda: GAME.view(STATES[0], {99: 0.5}), "an action of tictactoe .* not 99"),
         (lambda: GAME.view(STATES[0], [0.1]), "1 values for 9 legal actions"),
         (lambda: games.replay(GAME, []), "0 states"),
         (lambda: games.replay(GAME, STATES[:1], actions=[1]), "1 actions for 1 states"),
