@@ -610,7 +610,7 @@ def _counterpart(theirs, player) -> Game:
 
 
 class _PlayerBot(pyspiel.Bot):
-    """A player of ours as OpenSpiel sees it; nothing has to be told or restarted."""
+    """A player of ours as a bot. The state that it is given tells all, so it keeps nothing."""
 
     def __init__(self, mover):
         super().__init__()

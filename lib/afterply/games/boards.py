@@ -15,10 +15,10 @@ import numpy as np
 from ..checks import needs
 from . import calls
 from .drawing import PAD, SOFT, document, number, text_at
+from .rules import LETTERS
 
 FONT_FILE = Path(__file__).with_name("board.ttf")
-FINER = 2  # a PNG has so many pixels for each of the drawing
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
+FINER = 2  # pixels of a PNG for each pixel of the drawing, along either side
 
 
 class View:
@@ -45,7 +45,7 @@ class View:
     _repr_svg_ = __str__
 
     def _repr_png_(self):
-        """Return a PNG for PDF and LaTeX, which show no SVG; None where it can not be made."""
+        """Return a PNG for PDF and LaTeX, which cannot show SVG; None without resvg_py."""
         try:
             return self.png()
         except ImportError:
@@ -53,7 +53,7 @@ class View:
 
 
 def png(svg: str, finer: int = 1) -> bytes:
-    """Return a drawing as a PNG file, with so many pixels for each of its own."""
+    """Return a drawing as a PNG file, magnified `finer` times."""
     resvg = needs("resvg_py", "gymnasium")
     width, _ = _size_of(svg)
     made = resvg.svg_to_bytes(

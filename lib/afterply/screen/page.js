@@ -163,8 +163,8 @@ class Game {
 
   // name and places of an action
   tell(state, action) {
-    const { actionNames, drawing } = this.spec, signed = this.engine.touch(state, action);
-    const numbers = this.engine.shown(state);
+    const { actionNames, drawing } = this.spec, numbers = this.engine.shown(state);
+    const signed = this.engine.touch(numbers, action);
     const places = signed.map((place) => (place < 0 ? ~place : place));
     if (action in actionNames) return [actionNames[action], places];
     let words = "";

@@ -162,8 +162,8 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
     layout = np.arange(cells).reshape(columns, rows).T[::-1]
     bits = (layout + layout // rows).ravel().tolist()  # of the layout's places, row by row
 
-    def marks_of(s, empty="."):
-        marks = [empty] * cells
+    def marks_of(s):
+        marks = ["."] * cells
         for who in seats:
             mine = int(bitboard(s, 2 * who))
             for place, bit in enumerate(bits):

@@ -382,19 +382,6 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
             return f"there is no twist {s[-1]}"
         return None
 
-    stickers = _sticker_table(size)
-    num_stickers = len(stickers)
-
-    def shown(s, numbers):
-        for k in range(num_stickers):
-            first, num_cubies, unit, num_faces, location, place = stickers[k]
-            numbers[k] = location  # of a centre: its face
-            for cubie in range(first, first + num_cubies):
-                code = np.int64(s[cubie >> 2]) >> (8 * (cubie & 3)) & 31
-                if code // unit == location:
-                    numbers[k] = FACES_OF[cubie, (place - code % unit) % num_faces]
-        numbers[num_stickers] = s[words]
-
     def touch(numbers, action, places):
         return 0  # a twist has a button
 
@@ -415,11 +402,12 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
             "quarter turn to the left."
         ),
         **named(start, legal, play, player, over, score, board, key),
-        **named(render, parse, fault, from_codes, shown, touch, start_at),
+        **named(render, parse, fault, from_codes, touch, start_at),
+        shown=rule_shown(size),
         levels=max_twists,
         names=dict(enumerate(names)),
         drawing=_drawing(size, names),
-        num_shown=num_stickers + 1,
+        num_shown=6 * size**2 + 1,
         actions=actions,
         players=1,
         size=words + 1,
@@ -448,20 +436,10 @@ def codes_of(s) -> np.ndarray:
 
 def stickers_of(s) -> str:
     """Return the stickers of the net of a state, row by row, as letters of their faces."""
-    codes = codes_of(s).tolist()
-    at = {}  # kind and location -> cubie and orientation
-    for kind, names, unit, first in KINDS:
-        for name, code in zip(names, codes[first:]):
-            at[kind, code // unit] = name, code % unit
     size = 2 if len(s) == 3 else 3
-    letters = []
-    for face, kind, location, place in facelets(size):
-        if kind == "centre":
-            letters.append(face)
-        else:
-            cubie, orientation = at[kind, location]
-            letters.append(cubie[(place - orientation) % len(cubie)])
-    return "".join(letters)
+    numbers = np.zeros(6 * size**2 + 1, np.int32)
+    rule_shown(size)(s, numbers)
+    return "".join(IN_ORDER[face] for face in numbers[:-1])
 
 
 def _cubies_shown(colours, size) -> np.ndarray:
@@ -506,6 +484,25 @@ def _sticker_table(size) -> np.ndarray:
 FACES_OF = np.zeros((len(HOME), 3), np.int64)
 for _cubie, _name in enumerate(CORNERS + EDGES):
     FACES_OF[_cubie, : len(_name)] = [IN_ORDER.index(face) for face in _name]
+
+
+@functools.cache
+def rule_shown(size):
+    """Return the rule of a size that writes the colours of the net, and the last twist."""
+    stickers = _sticker_table(size)
+    num_stickers = len(stickers)
+
+    def shown(s, numbers):
+        for k in range(num_stickers):
+            first, num_cubies, unit, num_faces, location, place = stickers[k]
+            numbers[k] = location  # of a centre: its face
+            for cubie in range(first, first + num_cubies):
+                code = np.int64(s[cubie >> 2]) >> (8 * (cubie & 3)) & 31
+                if code // unit == location:
+                    numbers[k] = FACES_OF[cubie, (place - code % unit) % num_faces]
+        numbers[num_stickers] = s[-1]
+
+    return shown
 
 
 def _drawing(size, twist_names) -> Drawing:

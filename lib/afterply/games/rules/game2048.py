@@ -150,10 +150,18 @@ def tile_in_words(exponent) -> str:
     return str(2**exponent) if exponent else "."
 
 
+def shown(s, numbers):
+    """Write what a picture shows: the exponents of the 16 tiles, 0 = empty, and the score."""
+    for cell in range(CELLS):
+        numbers[cell] = s[cell >> 3] >> (4 * (cell & 7)) & 15
+    numbers[CELLS] = s[2]
+
+
 def exponents(s) -> list[int]:
     """Return the exponents of the tiles of a state, 16 numbers, 0 = empty."""
-    bits = int(bitboard(s, 0))
-    return [bits >> 4 * c & 15 for c in range(CELLS)]
+    numbers = np.zeros(CELLS + 1, np.int32)
+    shown(s, numbers)
+    return numbers[:CELLS].tolist()
 
 
 def touch(numbers, action, places):
@@ -319,11 +327,6 @@ def game2048(raw_score: bool = False) -> Game:
     def from_codes(codes, player, score=0):
         tiles = " ".join(map(tile_in_words, codes.tolist()))
         return parse(f"{tiles} score {score}")
-
-    def shown(s, numbers):
-        for cell in range(CELLS):
-            numbers[cell] = s[cell >> 3] >> (4 * (cell & 7)) & 15
-        numbers[CELLS] = s[2]
 
     turned = symmetries(SIDE, SIDE)
     # games that are played end near a hundredth of the greatest score (notebook 24)

@@ -210,8 +210,8 @@ def othello(*, side: int = SIDE) -> Game:
 
     # Texts, arrays and states from outside
 
-    def marks_of(s, empty="."):
-        marks = [empty] * cells
+    def marks_of(s):
+        marks = ["."] * cells
         for mark, word in (("x", 0), ("o", 2)):
             stones = int(bitboard(s, word))
             for c in range(cells):
