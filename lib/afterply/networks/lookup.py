@@ -63,6 +63,7 @@ class Net(NamedTuple):
     far: bool  # the tables are larger than the caches: prefetch weights
     few: int  # changed cells up to which `look_up_changed` saves look-ups; 0 = never
     anew: bool  # computing all indices of a board costs no more than shifting those of another
+    whole: bool  # the first n-tuple reads every cell, so boards with one index are equal
     num_tuples: int
     set_size: int  # table entries of one player, of all actions together for Q
     player_step: int  # from one player's tables to those of the next; 0 = all have the same
@@ -142,6 +143,8 @@ def _same_board(net, cells, index, j, k):
     # If boards differ, their first table indices nearly always do.
     if index[j * net.num_tuples] != index[k * net.num_tuples]:
         return False
+    if net.whole:
+        return True
     for c in range(cells.shape[0]):
         if cells[net.symmetries[j, c]] != cells[net.symmetries[k, c]]:
             return False

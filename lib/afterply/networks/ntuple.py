@@ -336,6 +336,7 @@ class Network:
             far=weights.nbytes > NEAR_BYTES,
             few=max_spared,
             anew=is_cheap_anew,
+            whole=len(self.tuples[0]) == game.cells,
             num_tuples=num_tuples,
             set_size=size,
             player_step=player_step,
