@@ -260,16 +260,20 @@ def _huge_pages() -> str:
 
 
 def growth(folder) -> list[str]:
-    """Measure what a training costs as it grows; write the picture."""
+    """Measure what trainings and searches cost as they grow; write the picture."""
     panels = scale.measure()
     write_text(folder / "bench.svg", scale.draw(panels).svg())
-    rows = [
-        (title, f"{a:,.4g}" if across else a, f"{b:,.0f}", up)
-        for title, (across, up, x, y) in panels.items()
-        for a, b in zip(x, y)
-    ]
-    given = "![What a ConnectFour training costs as it grows](bench.svg)"
-    return ["", given, *table("| as | is | then | |", rows)]
+    lines = ["", "## How cost grows", "", "![Speed and memory by size](bench.svg)"]
+    for panel in panels:
+        rows = []
+        for name, values in panel.curves.items():
+            rows.append([name, *(f"{value:,.4g}" for value in values)])
+        sizes = " | ".join(
+            f"{x:,}" if isinstance(x, int) else str(x).replace("\n", " ") for x in panel.x
+        )
+        of = f": {panel.across}" if panel.across else ""
+        lines += table(f"| {panel.title}, {panel.up}{of} | {sizes} |", rows)
+    return lines
 
 
 def main() -> None:

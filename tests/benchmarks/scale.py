@@ -1,4 +1,4 @@
-"""What a training costs as it grows, and how near it comes to what memory allows.
+"""What trainings and searches cost as they grow, and how near they come to what memory allows.
 
 Every number is of this run on this machine.
 """
@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import re
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,18 +16,29 @@ import numpy as np
 from afterply import games
 from afterply.kernel.compile import kernel
 from afterply.kernel.random import new_rng, random_bits
-from afterply.learners import td
+from afterply.learners import tabular, td
+from afterply.search import mcts
+from afterply.search.puct import Search
 from afterply.studies.reports import picture
 from afterply.studies.reports.figures import in_our_style
+from afterply.studies.reports.picture import GREY
 from oracles.reference_td import Reference, Splitmix64
 
-REPEATS, SECONDS = 3, 1.0
+REPEATS, SECONDS = 3, 0.5
 CHUNK = 1_000  # episodes of a training between two looks at the clock
 LINKING = 3.0  # seconds until a training runs linked
 READS = 1 << 22
 WALKS = dict(alpha=3.7, epsilon=0.1, tc="exp", episodes=10**9)
 LENGTHS, NUMBERS = (3, 4, 5, 6, 7, 8), (5, 10, 20, 40, 80, 160)
-OF_MEMORY = {"Tic-Tac-Toe": "tictactoe", "Hex": "hex", "ConnectFour": "connect4"}
+BOARDS, PLAYERS, ITERATIONS = (4, 6, 8, 11), (2, 3, 4), (100, 1_000, 10_000, 100_000, 1_000_000)
+BOARD_OF_MANY = {"rows": 6, "columns": 6, "k": 4}
+SYMMETRIC = {"tictactoe": "Tic-Tac-Toe\n8", "connect4": "ConnectFour\n2", "othello": "Othello\n8"}
+SYMMETRIC |= {"cube2": "Cube 2x2x2\n24"}
+TABULAR = {"Tic-Tac-Toe": "tictactoe", "Kalah": "kalah", "Nine Men's Morris": "morris"}
+ALLOWED = "memory allows"
+EPISODES = (1_000, 10_000, 100_000)
+COLOURS = "#0077bb", "#aa3377", "#bbaa00", "#000000"
+OF_MEMORY = {"Tic-Tac-Toe": "tictactoe", "Hex": "hex", "Connect\nFour": "connect4"}
 OF_MEMORY |= {"Othello": "othello", "2048": "game2048"}
 
 
@@ -125,58 +137,188 @@ def _walk(number: int, length: int) -> dict:
     return WALKS | {"tuples": {"random_walk": number, "length": length}}
 
 
-def _speed(parameters: dict) -> tuple[float, float]:
-    """Return moves per CPU second of ConnectFour, and the MiB of weights and counters."""
-    session = td.Session(games.load("connect4"), td.DEFAULTS | parameters, 1)
-    arrays = session.net.arrays
-    size = (arrays.weights.nbytes + arrays.counters.nbytes) / 2**20
-    return training_speed(session), size
+@dataclass
+class Panel:
+    """Measured curves over one axis: name of a curve -> its values at `x`."""
+
+    title: str
+    across: str
+    up: str
+    x: list
+    curves: dict
 
 
-def _memory(game: str) -> int:
+def session_of(name: str, parameters: dict, **options):
+    """Return a training of a game, made with `options`, that does not come near its end."""
+    return td.Session(games.load(name, **options), td.DEFAULTS | parameters, 1)
+
+
+def _table_size(session) -> int:
+    """Return the bytes of weights and counters."""
+    return session.net.arrays.weights.nbytes + session.net.arrays.counters.nbytes
+
+
+def _trainings(title: str, across: str, by_size: dict) -> Panel:
+    """Measure trainings by their size, and what memory allows: as many independent reads."""
+    here, allowed = [], []
+    for session in by_size.values():
+        here.append(training_speed(session))
+        seconds_of_reads = 1e-9 * look_ups(session) * read_time(session.net.arrays.weights.nbytes)
+        allowed.append(1.0 / seconds_of_reads)
+    curves = {"here": here, ALLOWED: allowed}
+    return Panel(title, across, "moves per CPU second", list(by_size), curves)
+
+
+def _sizes_of_trainings() -> list[Panel]:
+    lengths = {}
+    for length in LENGTHS:
+        session = session_of("connect4", _walk(40, length))
+        lengths[round(_table_size(session) / 2**20, 2)] = session
+    numbers = {number: session_of("connect4", _walk(number, 6)) for number in NUMBERS}
+    boards = {size: session_of("hex", _walk(40, 6), size=size) for size in BOARDS}
+    players = {}
+    for number in PLAYERS:
+        players[number] = session_of("tictactoe", _walk(40, 6), **BOARD_OF_MANY, players=number)
+    return [
+        _trainings("ConnectFour, 40 tuples of 3 to 8 cells", "MiB of tables", lengths),
+        _trainings("ConnectFour, tuples of 6 cells", "tuples", numbers),
+        _trainings("Hex, 40 tuples of 6 cells", "cells on a side", boards),
+        _trainings("Tic-Tac-Toe, 6 x 6, 40 tuples", "players", players),
+    ]
+
+
+def _symmetries() -> Panel:
+    """Measure trainings with and without symmetric boards: the games have 8, 2, 8 and 24."""
+    speeds = {"symmetric boards": [], "one board": []}
+    for game in SYMMETRIC:
+        for name, switch in zip(speeds, (True, False)):
+            session = session_of(game, _walk(20, 5) | {"symmetries": switch, "max_plies": 100})
+            speeds[name].append(training_speed(session))
+    title = "20 tuples of 5 cells"
+    return Panel(title, "", "moves per CPU second", [*SYMMETRIC.values()], speeds)
+
+
+def _searches() -> Panel:
+    """Measure searches of ConnectFour by iterations: UCT, and PUCT with a network."""
+    game = games.load("connect4")
+    net = session_of("connect4", _walk(40, 6)).net
+    rates = {"UCT": [], "PUCT, 40 tuples of 6": []}
+    for iterations in ITERATIONS:
+        search, seeds = mcts.TreeSearch(game, iterations, rollout_depth=None), itertools.count()
+        work = step_of(iterations, lambda: search.run(game.start(), iterations, next(seeds)))
+        rates["UCT"].append(fastest(work))
+        wrapped = Search(game, net, iterations)
+
+        def grow():
+            wrapped.plant(game.start(), next(seeds))
+            wrapped.run(iterations)
+
+        rates["PUCT, 40 tuples of 6"].append(fastest(step_of(iterations, grow)))
+    title = "ConnectFour, from the start"
+    return Panel(title, "iterations", "iterations per CPU second", list(ITERATIONS), rates)
+
+
+def _speed(parameters: dict) -> float:
+    """Return the moves per CPU second of ConnectFour."""
+    return training_speed(session_of("connect4", parameters))
+
+
+def _side_by_side() -> Panel:
+    """Measure trainings side by side, with tables in huge pages, if there are any, and small."""
+    cores = os.cpu_count() or 1
+    processes = sorted({*itertools.takewhile(lambda n: n < cores, (1, 2, 4, 8, 16, 32)), cores})
+    speeds = {}
+    for tables, length in (("4 MiB", 6), ("60 MiB", 8)):
+        for pages, advice in (("huge", "1"), ("small", "0")):
+            os.environ["NUMPY_MADVISE_HUGEPAGE"] = advice  # for new processes
+            each = speeds[f"{tables}, {pages} pages"] = []
+            for number in processes:
+                with multiprocessing.get_context("spawn").Pool(number) as pool:
+                    each.append(float(np.mean(pool.map(_speed, [_walk(40, length)] * number))))
+    del os.environ["NUMPY_MADVISE_HUGEPAGE"]
+    title = "ConnectFour, trainings side by side"
+    return Panel(title, "processes", "moves per CPU second, each", processes, speeds)
+
+
+def _peak(game: str) -> int:
     """Return the peak memory of this process, in MiB, after some training with usual settings."""
     session = td.Session(games.load(game), seed=1)
     session.train(20)
     return round(int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024)
 
 
-def _side_by_side(processes: int) -> float:
-    """Return the moves per CPU second of each of some processes that train side by side."""
-    with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        return float(np.mean([speed for speed, _ in pool.map(_speed, [_walk(40, 6)] * processes)]))
-
-
-def measure() -> dict:
-    """Return the points of each panel: title -> (label of x, label of y, x values, y values)."""
-    speed = "moves per CPU second"
-    lengths = np.transpose([_speed(_walk(40, length)) for length in LENGTHS])
-    numbers = [_speed(_walk(number, 6)) for number in NUMBERS]
-    cores = os.cpu_count() or 1
-    processes = sorted({*itertools.takewhile(lambda n: n < cores, (1, 2, 4, 8, 16, 32)), cores})
+def _peaks() -> Panel:
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
-        memory = pool.map(_memory, OF_MEMORY.values(), chunksize=1)
-    size, amount = "MiB of weights and counters", "MiB at the peak"
-    trained = [_side_by_side(n) for n in processes]
-    return {
-        "40 tuples of 3 to 8 cells": (size, speed, *lengths[::-1]),
-        "5 to 160 tuples of 6 cells": ("tuples", speed, NUMBERS, [v for v, _ in numbers]),
-        "40 tuples of 6 cells": ("processes side by side", f"{speed}, each", processes, trained),
-        "memory of a training with usual settings": ("", amount, list(OF_MEMORY), memory),
-    }
+        memory = pool.map(_peak, OF_MEMORY.values(), chunksize=1)
+    title = "Trainings with usual settings"
+    return Panel(title, "", "MiB of the process, at the peak", [*OF_MEMORY], {"peak": memory})
+
+
+def _trees() -> Panel:
+    """Measure the memory of trees by iterations of one search."""
+    game = games.load("connect4")
+    net = session_of("connect4", _walk(40, 6)).net
+    sizes = {"UCT": [], "PUCT": []}
+    for iterations in ITERATIONS:
+        uct = mcts.TreeSearch(game, iterations, rollout_depth=None)
+        uct.run(game.start(), iterations, 1)
+        sizes["UCT"].append(sum(array.nbytes for array in uct.tree) / 2**20)
+        puct = Search(game, net, iterations)
+        puct.plant(game.start(), 1)
+        puct.run(iterations)
+        sizes["PUCT"].append(puct.nbytes / 2**20)
+    return Panel("ConnectFour, trees", "iterations", "MiB", list(ITERATIONS), sizes)
+
+
+def _q_tables() -> Panel:
+    """Measure the memory of the Q-tables of two learners by their episodes."""
+    sizes = {}
+    for name, game in TABULAR.items():
+        session = tabular.Session(games.load(game), {}, 1)
+        sizes[name] = []
+        for episodes in EPISODES:
+            session.train(episodes - session.episode)
+            arrays = session.state_dict().values()
+            sizes[name].append(sum(array.nbytes for array in arrays) / 2**20)
+    return Panel("Q-tables", "episodes", "MiB", list(EPISODES), sizes)
+
+
+def measure() -> list[Panel]:
+    """Return everything, measured: speed first, then memory."""
+    speeds = [*_sizes_of_trainings(), _symmetries(), _searches(), _side_by_side()]
+    return [*speeds, _peaks(), _trees(), _q_tables()]
+
+
+def _tick(value) -> str:
+    return f"{value:.2g}" if value < 10 else f"{value:,.0f}"
 
 
 @in_our_style
-def draw(panels: dict):
-    """Draw the panels that :func:`measure` returns, two beside two."""
-    figure = picture.Picture(figsize=(10.0, 7.4), layout="constrained")
-    for axes, (title, (across, up, x, y)) in zip(figure.subplots(2, 2).flat, panels.items()):
-        if across:
-            axes.plot(x, y, marker="o", color="#0077bb")
-            axes.set_xscale("log", base=2)
-            axes.set_xticks(x, [f"{value:.2g}" if value < 10 else f"{value:.0f}" for value in x])
+def draw(panels: list[Panel]):
+    """Draw panels, two beside two."""
+    rows = -(-len(panels) // 2)
+    figure = picture.Picture(figsize=(10.0, 3.6 * rows), layout="constrained")
+    for axes, panel in zip(figure.subplots(rows, 2).flat, panels):
+        for number, (name, values) in enumerate(panel.curves.items()):
+            if panel.across:
+                line, colour = ("--", GREY) if name == ALLOWED else ("-", COLOURS[number])
+                axes.plot(panel.x, values, line, color=colour, marker="os^D"[number], label=name)
+            else:
+                width = 0.8 / len(panel.curves)
+                places = np.arange(len(panel.x)) + (number + 0.5) * width - 0.4
+                axes.bar(places, values, width, color=COLOURS[number], label=name)
+        if panel.across:
+            axes.set_xscale("log")
+            axes.set_xticks(panel.x, [_tick(value) for value in panel.x])
             axes.minorticks_off()
         else:
-            axes.bar(x, y, color="#0077bb")
-        axes.set(title=title, xlabel=across, ylabel=up, ylim=(0, None))
-        axes.yaxis.set_major_formatter("{x:,.0f}")
+            axes.set_xticks(range(len(panel.x)), panel.x)
+        if panel.up == "MiB" or ALLOWED in panel.curves:
+            axes.set_yscale("log")
+        else:
+            axes.set_ylim(0, None)
+            axes.yaxis.set_major_formatter("{x:,.0f}")
+        axes.set(title=panel.title, xlabel=panel.across, ylabel=panel.up)
+        if len(panel.curves) > 1:
+            axes.legend(framealpha=0.6)
     return figure
