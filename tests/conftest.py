@@ -46,6 +46,13 @@ def pytest_configure(config):
     sys.meta_path.insert(0, Hidden())
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Import no file of tests of which the choice ``-m engine`` leaves nothing."""
+    if config.option.markexpr == "engine" and collection_path.match("test_*.py"):
+        return "mark.engine" not in collection_path.read_text(encoding="utf-8") or None
+    return None
+
+
 def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.suffix == ".ipynb":
