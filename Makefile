@@ -12,8 +12,10 @@ REPEATS ?= 13
 ENGINES ?= yes
 INSTALL_ENGINES = $(PY) -m pip install $(PIP_QUIET) --require-hashes --no-deps -r requirements-engines.lock \
 	|| echo "The perfect ConnectFour player could not be installed (see above): its tests are skipped, notebook 12 shows gaps. Again: make engines"
-# one notebook stays in one process, of this environment whatever JUPYTER_PATH says; a file of tests keeps what it has compiled
-PYTEST := $(PY) -m pytest --nbval-lax --nbval-current-env --numprocesses=auto --dist=loadfile
+# one notebook stays in one process, of this environment whatever JUPYTER_PATH says; a file of tests keeps what it has compiled;
+# tests/conftest.py says which files come first
+SIDE_BY_SIDE := --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+PYTEST := $(PY) -m pytest --nbval-lax --nbval-current-env $(SIDE_BY_SIDE)
 # in a clone: a notebook that was run and saved shows no difference but one's own edits
 FILTER := git config filter.afterply
 SAVED := --FileContentsManager.post_save_hook=afterply.commands.strip.saved
@@ -69,7 +71,7 @@ check: $(READY) ## For the inner loop: lint, types, layers, and all tests withou
 	@$(PY) -m ruff check
 	@$(PY) -m ruff format --check
 	@$(PY) -m mypy
-	@$(PY) -m pytest -p no:nbval --numprocesses=auto --dist=loadfile -m "not slow and not engine" tests
+	@$(PY) -m pytest -p no:nbval $(SIDE_BY_SIDE) -m "not slow and not engine" tests
 
 test: $(READY) ## All tests, notebooks included, on all cores (about 16 minutes).
 	@$(PYTEST) tests notebooks

@@ -11,6 +11,7 @@ from afterply.opponents import optional
 # the notebooks train, as in the profile quick; without it they show the recorded runs
 os.environ.setdefault("AFTERPLY_PROFILE", "quick")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+LONG = ("slow", "engine")
 TOUCHES_AN_ENGINE = ("players.perfect", "gtp.", ".connect4_")  # in a notebook's source
 
 
@@ -46,6 +47,13 @@ def pytest_configure(config):
     sys.meta_path.insert(0, Hidden())
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Import no file of tests of which the choice ``-m engine`` leaves nothing."""
+    if config.option.markexpr == "engine" and collection_path.match("test_*.py"):
+        return "mark.engine" not in collection_path.read_text(encoding="utf-8") or None
+    return None
+
+
 def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.suffix == ".ipynb":
@@ -55,3 +63,6 @@ def pytest_collection_modifyitems(items):
                 if any(word in source for word in TOUCHES_AN_ENGINE)
                 else pytest.mark.slow
             )
+    # Workers take whole files: one with slow tests that came last would leave the others idle.
+    is_slow = {item.path for item in items for mark in item.iter_markers() if mark.name in LONG}
+    items.sort(key=lambda item: item.path not in is_slow)

@@ -1,6 +1,7 @@
 """Small games that several tests share."""
 
 from functools import cache
+from unittest import mock
 
 import numpy as np
 
@@ -12,6 +13,15 @@ from afterply.kernel.random import random_int
 def rules_in(names, but=()) -> dict:
     """The rules among the names of a function, as arguments of a game."""
     return {rule: names[rule] for rule in SIGNATURES if rule in names and rule not in but}
+
+
+def later(name, **definition) -> Game:
+    """Make a game whose rules are compiled when it is first played.
+
+    Every worker imports all tests, and plays the games of a few of them.
+    """
+    with mock.patch.object(Game, "_rules_of_package", return_value=True):
+        return Game(name, **definition)
 
 
 def from_zero(s, rng):
@@ -46,7 +56,8 @@ def race(**changed):
     rules = rules_in(locals()) | dict(legal=two_actions, board=first_number)
     rules |= dict(player=lambda s: s[1], over=lambda s: s[0] >= 5)
     sizes = dict(players=2, actions=2, max_legal=2, size=2, num_codes=[6])
-    return Game("race", **(rules | sizes | changed))
+    make = Game if changed else later  # an error in a rule is raised where the game is defined
+    return make("race", **(rules | sizes | changed))
 
 
 @cache  # a game of a test is compiled in every process
@@ -92,7 +103,7 @@ def take_game(dice=False, extra_turn=False, listed=True, players=2):
     rules |= {"outcomes": lambda s: 2} if dice and listed else {}
     rules |= dict(board=first_number, player=lambda s: s[mover], over=lambda s: s[0] <= 0)
     sizes = dict(players=players, actions=2, max_legal=2, size=2 + players, num_codes=[1 + coins])
-    return Game("take", **rules, **sizes, score_range=(0.0, 2.0 if players == 2 else 1.0))
+    return later("take", **rules, **sizes, score_range=(0.0, 2.0 if players == 2 else 1.0))
 
 
 @cache
@@ -136,9 +147,10 @@ def dice(num_players, rounds):
     sizes = dict(players=num_players, actions=2, max_legal=2, size=4, num_codes=[64])
     score_range = (0.0, 4.0 * rounds) if num_players == 1 else (-1.0, 1.0)
     over = {"over": lambda s: s[2] == rounds * num_players}
-    return Game("dice", **rules, **over, **sizes, score_range=score_range)
+    return later("dice", **rules, **over, **sizes, score_range=score_range)
 
 
+@cache
 def track():
     """Two players throw 1 - 3, or for a fee 1 - 6, pips forward on a track of 12.
 
@@ -163,9 +175,10 @@ def track():
 
     rules = rules_in(locals()) | dict(start=from_zero, legal=two_actions, player=lambda s: s[2])
     sizes = dict(players=2, actions=2, max_legal=2, size=6, num_codes=[18, 18, 3])
-    return Game("race", **rules, **sizes, over=lambda s: max(s[0], s[1]) >= 12)
+    return later("race", **rules, **sizes, over=lambda s: max(s[0], s[1]) >= 12)
 
 
+@cache
 def chain(length):
     """One player walks from 0 to `length` one step at a time; the end is worth 1."""
 
@@ -182,4 +195,4 @@ def chain(length):
     rules = rules_in(locals()) | dict(start=from_zero, board=first_number)
     rules |= dict(player=lambda s: 0, over=lambda s: s[0] == length)
     sizes = dict(players=1, actions=1, max_legal=1, size=1, num_codes=[length + 1])
-    return Game("chain", **rules, **sizes)
+    return later("chain", **rules, **sizes)

@@ -97,10 +97,10 @@ def test_names_of_files_are_unique():
     assert sorted(set(names)) == sorted(names)
 
 
-WITH_KERNELS = [f for f in FILES if ("kernel/compile.py" in {target for target, _ in imports(f)})]
-
-
-@pytest.mark.parametrize("file", WITH_KERNELS)
-def test_machine_code_depends_on_all_that_its_file_imports(file):
+def test_machine_code_depends_on_all_that_its_file_imports():
     """Files without kernels may import late, to start at once or to do without an extra."""
-    assert {target for target, _ in imports(file) if target in FILES} <= {*imported(file)}
+    with_kernels = [f for f in FILES if "kernel/compile.py" in {target for target, _ in imports(f)}]
+    assert len(with_kernels) > 20
+    for file in with_kernels:
+        missed = {target for target, _ in imports(file) if target in FILES} - {*imported(file)}
+        assert not missed, file

@@ -311,7 +311,7 @@ def parse_yaml(text: str, texts=()):
 
 def _is_deep(text) -> bool:
     """Return whether brackets, or the dashes of a line, may open too many lists in each other."""
-    steps = ({"[": 1, "{": 1, "]": -1, "}": -1}.get(sign, 0) for sign in text)
+    steps = (1 if sign in "[{" else -1 for sign in re.findall(r"[][{}]", text))
     deepest = max(itertools.accumulate(steps), default=0)
     return deepest > DEEPEST or re.search(rf"([-?:]\s+){{{DEEPEST}}}", text) is not None
 

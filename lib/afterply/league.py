@@ -258,6 +258,8 @@ def _estimated(game, players, num_left, say) -> dict:
     for name in dict.fromkeys(itertools.chain.from_iterable(new)):
         say(f"{name}:", end=" ")
         seconds_to_start[name], seconds_a_move, error = _tried(game, players[name])
+        if len(players) > BLOCK:
+            players[name].stop()
         if players[name].late >= PATIENCE:  # it is not asked any more
             seconds_a_match[name] = 0.0
         elif error:  # its matches end where they begin
@@ -294,7 +296,6 @@ def _tried(game, player) -> tuple:
         except Exception as failure:  # its matches will show it again
             error = f"{type(failure).__name__}: {failure}"
         seconds.append(time.monotonic() - began)
-    player.stop()
     return *seconds, error
 
 

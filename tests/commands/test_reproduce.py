@@ -389,6 +389,9 @@ def test_a_notebook_runs_in_this_interpreter_whatever_kernels_there_are(place, m
 
 @pytest.mark.slow
 def test_golden_command(place, capsys):
+    of_all = json.loads((place / "data" / "playthroughs.json").read_text())
+    two = {key: one for key, one in of_all.items() if one["game"]["name"] in ("tictactoe", "nim")}
+    (place / "data" / "playthroughs.json").write_text(json.dumps(two))
     assert reproduce.main(["golden"]) == 0 and "2 of 2 arms have" in capsys.readouterr().out
     path = place / "data" / "golden.json"
     stated = json.loads(path.read_text())["td"]["runs"][0]["checkpoints"][-1][-1]

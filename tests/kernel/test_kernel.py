@@ -256,10 +256,15 @@ def _returning(result):
 
 
 @pytest.mark.slow
-def test_broken_machine_code_is_compiled_again_and_a_useless_cache_is_named(tmp_path):
+def test_machine_code_is_read_unless_it_is_broken_and_a_useless_cache_is_named(tmp_path):
     first = said(VALUE, PACKAGE.parent, tmp_path)
     files = sorted(tmp_path.rglob("*.code"))
     assert len(files) > 10
+    written = [path.stat().st_mtime_ns for path in files]
+    assert said(VALUE, PACKAGE.parent, tmp_path) == first
+    assert [path.stat().st_mtime_ns for path in sorted(tmp_path.rglob("*.code"))] == written, (
+        "what is on disk, rules and kernels alike, is not compiled again"
+    )
     for number, path in enumerate(files):
         content, half = bytearray(path.read_bytes()), path.stat().st_size // 2
         content[half] ^= 64

@@ -28,7 +28,7 @@ NETWORKS = [n for n, card in players.zoo().items() if "tictactoe" not in card["f
 COLOURS = """[...document.querySelectorAll("#cube div")].map((side) =>
     new Set([...side.children].map((square) => square.style.background)).size)"""
 TWISTS = [face + turns for face in "ULF" for turns in ("", "2", "'")]  # of the 2x2x2
-POSITIONS, SEARCHES, ITERATIONS = 2000, 100, 1000
+POSITIONS, SEARCHES, ITERATIONS = 400, 20, 1000
 
 
 class Machine:

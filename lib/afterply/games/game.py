@@ -110,7 +110,7 @@ class Game(Definition):
     @property
     def deterministic(self) -> bool:
         """Whether moves have no random part.  Source: [konen2021] Alg. 6, line 4 (T_after)."""
-        return self.rules.chance == 0
+        return self.functions["chance"] is None
 
     @property
     def identity(self) -> dict:

@@ -209,9 +209,9 @@ class _Cache(caching.NullCache):
     def __init__(self, function):
         self._py_func = function
 
-    def _key(self, sig, codegen, is_callee) -> tuple:
+    def _key(self, sig, codegen) -> tuple:
         """Return what code depends on: types, processor, and whether it is for a caller alone."""
-        return is_callee, *self._index_key(sig, codegen)
+        return _for_caller(), *self._index_key(sig, codegen)
 
     def _file(self, key):
         """Return the file of what a key stands for."""
@@ -222,22 +222,21 @@ class _Cache(caching.NullCache):
 
     def load_overload(self, sig, target_context):
         target_context.refresh()
-        is_callee = _Kernel.callers > 1
-        key = self._key(sig, target_context.codegen(), is_callee)
+        key = self._key(sig, target_context.codegen())
         with contextlib.suppress(Exception):  # code of another kind raises anything
             content = read_code(self._file(key))
             if content is None:
                 return None
             key_of_content, parts = pickle.loads(content)
             if key_of_content == key:  # two types may have the same text, and so the same file
-                rebuild = _rebuilt_callee if is_callee else CompileResult._rebuild
+                rebuild = _rebuilt_callee if _for_caller() else CompileResult._rebuild
                 return rebuild(target_context, *parts)
         return None
 
     def save_overload(self, sig, data):
         if data.library.has_dynamic_globals:  # it holds addresses of this process
             return
-        key = self._key(sig, data.codegen, is_callee=data.entry_point is None)
+        key = self._key(sig, data.codegen)
         write_code(self._file(key), serialize.dumps((key, data._reduce())))
 
 
@@ -293,9 +292,14 @@ def _caller():
         _Kernel.callers -= 1
 
 
+def _for_caller() -> bool:
+    """Return whether what is being compiled is for its caller alone: no rule, no call of Python."""
+    return _Kernel.callers > 1
+
+
 def _flags_of_callees(flags):
     """Ask numba for no more than LLVM's code of a function that is compiled for its caller."""
-    if _Kernel.callers > 1:
+    if _for_caller():
         flags.no_compile = True
         flags.no_cpython_wrapper = True
         flags.no_cfunc_wrapper = True

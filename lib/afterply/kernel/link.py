@@ -228,7 +228,7 @@ class Program:
         with tempfile.TemporaryDirectory() as folder:
             object_file = Path(folder, "kernels.o")
             wasm_file = Path(folder, "kernels.wasm")
-            object_file.write_bytes(self.emit())
+            object_file.write_bytes(_object(self))
             linker = [sys.executable, "-m", "ziglang", "wasm-ld"]
             command = [*linker, *options, str(object_file), "-o", str(wasm_file)]
             process = subprocess.run(command, capture_output=True, text=True)

@@ -3,10 +3,10 @@
 The HTML is that of the Markdown and of the notebooks in `page.html`; nothing comes from elsewhere.
 """
 
+import functools
 import logging
 import math
 import re
-from functools import partial
 from html import unescape
 from pathlib import Path
 from urllib.parse import quote
@@ -63,6 +63,12 @@ def who(paper):
 def render(template, **values):
     """Return a template of the folder with its values filled in, escaped for its kind of file."""
     finalize = _markdown if template.endswith(".md") else escape
+    return _environment(finalize).get_template(template).render(infinite=math.inf, **values)
+
+
+@functools.cache  # it keeps the templates that it has compiled
+def _environment(finalize) -> jinja2.Environment:
+    """Return what compiles templates; `finalize` escapes what is filled in."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=True,  # what macros return is not escaped again
@@ -79,7 +85,7 @@ def render(template, **values):
         "make_all": sources.MAKE_ALL,
         "who": who,
     }
-    return environment.get_template(template).render(infinite=math.inf, **values)
+    return environment
 
 
 def write(summary, directory):
@@ -151,7 +157,7 @@ def _shared_by_pages(summary):
                 reasons.append(reason)
     return {
         "summary": summary,
-        "runs_of": partial(_runs, summary),
+        "runs_of": functools.partial(_runs, summary),
         "questioned": is_full,
         "changed": changed_values,
         "restated": restated,
