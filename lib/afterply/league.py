@@ -22,7 +22,7 @@ import pandas as pd
 from .arena.matches import NoJournal, match, matches, seatings, starts_upto
 from .arena.tournament import Standings
 from .checks import count, path, seed_number
-from .files import write_text
+from .files import one_writer, write_text
 from .games import boards
 from .games.game import check_game
 from .identity import identity
@@ -78,15 +78,21 @@ def league(
     ValueError
         If there are not enough players, the name of a file has other characters than letters,
         digits, ``-`` and ``_``, or a player has changed while it played.
+    BlockingIOError
+        If another process plays a league in this folder at this moment.
     """
     check_game(game, "a league")
     count("episodes", episodes)
     seed = seed_number(seed)
-    seconds, megabytes = limits(seconds, megabytes)
+    limits_of_players = limits(seconds, megabytes)
     paths = _player_paths(folder, game)
-    if say is None:
-        say = _say_nothing
-    players = {path.stem: PlayerFile(path, seconds, megabytes) for path in paths}
+    with one_writer(Path(folder) / "league"):
+        return _league(folder, game, episodes, seed, paths, limits_of_players, say or _say_nothing)
+
+
+def _league(folder, game, episodes, seed, paths, limits_of_players, say):
+    """Do what :func:`league` says, of which the arguments were checked."""
+    players = {path.stem: PlayerFile(path, *limits_of_players) for path in paths}
     for player in players.values():
         player.patience = PATIENCE
     identities = {name: identity(player) for name, player in players.items()}
