@@ -231,7 +231,8 @@ def page(folder):
 
 def records(folder, place="data"):
     """Return everything in the records but cost, and the place and time of making."""
-    _, found = read(folder / place / "records" / "tiny.jsonl")
+    (path,) = (folder / place / "records").rglob("tiny.jsonl")
+    _, found = read(path)
     names = "kind key run checksum rows episode values statistics parameters".split()
     return {key: {name: one[name] for name in names if name in one} for key, one in found.items()}
 
