@@ -52,9 +52,11 @@ Path("table.csv").write_text(table.to_csv())
 """
 
 PLAYER = """
+from afterply import games
+game = games.load("nim", heaps=1, stones=3)
 def player(state):
-    legal = state.legal
-    return legal[(sum(map(int, state.board)) * NUMBER + len(legal)) % len(legal)]
+    legal = game.legal(state)
+    return legal[(int(state.sum()) * NUMBER + len(legal)) % len(legal)]
 """
 
 LEAGUE = """
