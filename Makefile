@@ -98,7 +98,7 @@ engines: $(READY) ## Install the perfect ConnectFour player BitBully with its bo
 oracles: $(READY) ## Install independent rules of 2048 and Othello (pgx with jax, rust-reversi) and the linker of pages; only tests need them.
 	@$(PY) -m pip install $(PIP_QUIET) -e '.[oracles,web]' --no-build-isolation
 
-nightly: $(READY) ## Compare 10^7 games with rules in C, kill processes, make bad calls; goes on where it stopped (SEED=, GAMES=, KILLS=, PARTS='rules kills calls').
+nightly: $(READY) ## Compare 10^7 games with rules in C, kill processes, damage files, make bad calls; goes on where it stopped (SEED=, GAMES=, KILLS=, FILES=, PARTS='rules kills files calls').
 	@$(PY) tests/nightly/run.py $(PARTS)
 
 golden: $(READY) ## Rewrite golden runs and playthroughs after a deliberate change of numbers (raise the version first).

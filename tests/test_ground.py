@@ -15,8 +15,11 @@ import numpy as np
 import pytest
 
 import afterply
-from afterply import checks, files
+from afterply import arena, checks, files, games, players
+from afterply.commands import train
+from afterply.league import league
 from afterply.stats import fixed, printed, thousands, together, with_interval
+from afterply.studies import records
 
 FOUND = pkgutil.walk_packages(afterply.__path__, "afterply.")
 MODULES = ["afterply", *sorted(found.name for found in FOUND)]
@@ -131,6 +134,49 @@ def test_two_writers_of_one_file_do_not_meet(tmp_path, monkeypatch):
         os.umask(before)
     assert path.read_bytes() == b"one" and list(tmp_path.iterdir()) == [path]
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+HOLDS = """
+import contextlib, sys, time
+from afterply.files import one_writer
+with contextlib.ExitStack() as stack:
+    for name in sys.argv[1:]:
+        stack.enter_context(one_writer(name))
+    print("has them", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such locks")
+def test_who_writes_a_file_keeps_others_out_until_it_ends(tmp_path, monkeypatch):
+    nim = games.load("nim", heaps=1, stones=3)
+    two = {"a": players.Random(), "b": players.Random()}
+    kept = records.Records(tmp_path / "nim.jsonl")
+    monkeypatch.setattr(records, "WRITING_SECONDS", 0.1)
+    (tmp_path / "one.py").touch()
+    (tmp_path / "two.py").touch()
+    settings = {"learner": "td", "episodes": 2, "minutes": 0, "set": {}, "seed": 1}
+    writers = {
+        "matches.jsonl": lambda path: arena.matches(nim, two, path=path),
+        "nim.jsonl": lambda path: kept.add([{"key": "1"}]),
+        "nim.npz": lambda path: train.train("nim:heaps=1:stones=3", nim, settings, path),
+        "league": lambda path: league(path.parent, nim, seconds=1.0),
+    }
+    paths = [tmp_path / name for name in writers]
+    command = [sys.executable, "-c", HOLDS, *map(str, paths)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        try:
+            assert holder.stdout.readline() == "has them\n"
+            for path, write in zip(paths, writers.values()):
+                with pytest.raises(BlockingIOError, match=f"{path.name} .*process {holder.pid} on"):
+                    write(path)
+                assert not path.exists()
+        finally:
+            holder.kill()
+    for path, write in zip(paths, writers.values()):  # a lock goes with its process
+        if path.name != "league":  # whose players are none
+            write(path)
+            assert path.exists() and not path.with_name(f".{path.name}.lock").exists()
 
 
 def test_a_link_stays_and_its_target_is_written(tmp_path):

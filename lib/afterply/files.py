@@ -11,11 +11,13 @@ import itertools
 import json
 import math
 import os
+import platform
 import re
 import secrets
 import shutil
 import sys
 import tempfile
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,7 @@ PACKAGED = Path(__file__).resolve().parent / "data"  # in a wheel: the data publ
 SIGNATURE = "sum"  # the last field of a JSON file: the checksum of the text before it
 DEEPEST = 200  # lists and mappings within each other
 MARK = ".made-by-afterply"  # the file in a folder that a command fills
+LOOK_SECONDS = 0.02  # between two looks whether another process has ended its writing
 MOST_OF_HEADER = 1 << 26  # bytes in memory; the longest one, of a checkpoint, takes some megabytes
 
 
@@ -215,6 +218,63 @@ def write_text(path, text: str) -> None:
         return
     with replacing(path) as opened:
         opened.write(content)
+
+
+@contextlib.contextmanager
+def one_writer(path, seconds: float = 0.0):
+    """Keep other processes, and threads, from writing a file or folder meanwhile, as they ask here.
+
+    The lock is a file beside it, ``.NAME.lock``, which says who has it. The system frees it when
+    this process ends, also by ``kill -9``. BlockingIOError if another one has it after `seconds`.
+    Where there are no such locks (Windows, some network drives), nobody is kept out.
+    """
+    path = checked_path(path)
+    lock = None if _is_stream(path) else _locked(path, seconds)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(lock.name)  # before it is free, or the lock of the next one would go
+            lock.close()
+
+
+def _locked(path, seconds):
+    """Return the file of the lock of a path, open and locked; None where that cannot be."""
+    target = Path(os.path.realpath(path))
+    name = target.with_name(f".{target.name}.lock")
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            import fcntl
+
+            name.parent.mkdir(parents=True, exist_ok=True)
+            file = open(name, "a+")
+        except (ImportError, OSError):  # nothing can be written here: the one who tries will say so
+            return None
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.stat(name), os.fstat(file.fileno())):
+                file.truncate(0)
+                file.write(f"process {os.getpid()} on {platform.node()}")
+                file.flush()
+                return file
+        except FileNotFoundError:  # the one before has just removed it
+            pass
+        except BlockingIOError as error:
+            if time.monotonic() >= deadline:
+                file.seek(0)
+                holder = file.read() or "another process"
+                file.close()
+                raise BlockingIOError(
+                    f"{path} is being written by {holder}: wait until that has ended, or name"
+                    " another place"
+                ) from error
+            time.sleep(LOOK_SECONDS)
+        except OSError:  # a drive without locks
+            file.close()
+            return None
+        file.close()
 
 
 # where libyaml is present it reads the same language ten times as fast

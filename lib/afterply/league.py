@@ -22,13 +22,14 @@ import pandas as pd
 from .arena.matches import NoJournal, match, matches, seatings, starts_upto
 from .arena.tournament import Standings
 from .checks import count, path, seed_number
-from .files import write_text
+from .files import one_writer, write_text
 from .games import boards
 from .games.game import check_game
 from .identity import identity
 from .kernel.random import seed_from
 from .opponents.player_file import PlayerFile, limits
 from .players.basic import Random
+from .processes import memory
 from .screen.widget import SLACK, judge_of, judgement
 
 __all__ = ["league"]
@@ -36,9 +37,11 @@ __all__ = ["league"]
 TEMPLATE = Path(__file__).with_suffix(".html")
 PATIENCE = 2  # a player that was late so often loses the rest of its matches
 SAMPLE = 10  # random games from which the mean length of a match is estimated
-# Players of a block, whose processes run on until another block is played: to start one takes a
-# second or two, and of a few matches it would be most of the time. Each takes some 200 MB.
-BLOCK = 8
+# To start a player takes a second or two, and of a few matches it would be most of the time. So the
+# processes of two blocks of players run on, which may take half of the memory.
+BLOCKS_AT_ONCE = 2
+PLAYER_BYTES = 200 * 2**20  # of an idle one, which has imported the library
+SMALLEST_BLOCK, LARGEST_BLOCK = 4, 64
 
 
 def league(
@@ -78,15 +81,21 @@ def league(
     ValueError
         If there are not enough players, the name of a file has other characters than letters,
         digits, ``-`` and ``_``, or a player has changed while it played.
+    BlockingIOError
+        If another process plays a league in this folder at this moment.
     """
     check_game(game, "a league")
     count("episodes", episodes)
     seed = seed_number(seed)
-    seconds, megabytes = limits(seconds, megabytes)
+    limits_of_players = limits(seconds, megabytes)
     paths = _player_paths(folder, game)
-    if say is None:
-        say = _say_nothing
-    players = {path.stem: PlayerFile(path, seconds, megabytes) for path in paths}
+    with one_writer(Path(folder) / "league"):
+        return _league(folder, game, episodes, seed, paths, limits_of_players, say or _say_nothing)
+
+
+def _league(folder, game, episodes, seed, paths, limits_of_players, say):
+    """Do what :func:`league` says, of which the arguments were checked."""
+    players = {path.stem: PlayerFile(path, *limits_of_players) for path in paths}
     for player in players.values():
         player.patience = PATIENCE
     identities = {name: identity(player) for name, player in players.items()}
@@ -98,15 +107,17 @@ def league(
     for names, journal in journals.items():
         num_matches = num_starts * len(seatings(game, names)) * episodes
         num_left[names] = max(0, num_matches - _num_played(journal))
-    estimates = _estimated(game, players, num_left, say)
-    block_of = {name: place // BLOCK for place, name in enumerate(players)}
+    size = _size_of_block()
+    block_of = {name: place // size for place, name in enumerate(players)}
+    running = []  # blocks, of which the one that was played last is the first
     tables = {}
-    began = time.monotonic()
     estimated_so_far = 0.0
     try:
+        estimates = _estimated(game, players, num_left, block_of, say)
+        began = time.monotonic()
         for place, names in enumerate(_by_blocks(journals, block_of), 1):
             group = {name: players[name] for name in names}
-            _stop_others(players, group, block_of)
+            running = _stop_others(players, group, block_of, running)
             if num_left[names]:
                 say(f"[{place}/{len(journals)}] {' - '.join(names)}", end=" ")
             began_pairing = time.monotonic()
@@ -145,17 +156,26 @@ def _player_paths(folder, game) -> list[Path]:
     return paths
 
 
+def _size_of_block() -> int:
+    """Return how many players are in a block: so many that the processes find room."""
+    size = memory() // 2 // (BLOCKS_AT_ONCE * PLAYER_BYTES)
+    return max(SMALLEST_BLOCK, min(LARGEST_BLOCK, size))
+
+
 def _by_blocks(journals, block_of) -> list:
     """Return the pairings so that those of the same blocks of players follow each other."""
     return sorted(journals, key=lambda names: [block_of[name] for name in names])
 
 
-def _stop_others(players, group, block_of):
-    """Stop all players whose block none of a group belongs to."""
-    playing = {block_of[name] for name in group}
+def _stop_others(players, group, block_of, running) -> list:
+    """Stop all players but those of the blocks that play now, and played last; return these."""
+    playing = list(dict.fromkeys(block_of[name] for name in group))
+    running = list(dict.fromkeys([*playing, *(running or range(BLOCKS_AT_ONCE))]))
+    running = running[: max(BLOCKS_AT_ONCE, len(playing))]
     for name, player in players.items():
-        if block_of[name] not in playing:
+        if block_of[name] not in running:
             player.stop()
+    return running
 
 
 def _played(game, group, starts, episodes, seed, journal, say) -> pd.DataFrame:
@@ -241,10 +261,11 @@ def _joined(tables) -> pd.DataFrame:
 # How long it may take
 
 
-def _estimated(game, players, num_left, say) -> dict:
+def _estimated(game, players, num_left, block_of, say) -> dict:
     """Return pairing -> seconds that its matches may take, 0 where none are left.
 
-    Each player of a pairing with matches to play is asked for two moves.
+    Each player of a pairing with matches to play is asked for two moves. Those of the first blocks
+    run on.
     """
     estimates = dict.fromkeys(num_left, 0.0)
     new = {names: number for names, number in num_left.items() if number}
@@ -258,7 +279,7 @@ def _estimated(game, players, num_left, say) -> dict:
     for name in dict.fromkeys(itertools.chain.from_iterable(new)):
         say(f"{name}:", end=" ")
         seconds_to_start[name], seconds_a_move, error = _tried(game, players[name])
-        if len(players) > BLOCK:
+        if block_of[name] >= BLOCKS_AT_ONCE:
             players[name].stop()
         if players[name].late >= PATIENCE:  # it is not asked any more
             seconds_a_match[name] = 0.0

@@ -111,8 +111,9 @@ def played(folder, *options):
 
 @pytest.mark.slow
 def test_what_a_player_started_ends_with_it(tmp_path):
-    """Also if the player itself has ended before."""
-    leaves = "import subprocess, sys\nleft = subprocess.Popen(['sleep', '600'])\n"
+    """Also if the player itself has ended before, and if what it started has left its group."""
+    leaves = "import subprocess, sys\n"
+    leaves += "left = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
     leaves += f"open({str(tmp_path / 'pid')!r}, 'w').write(str(left.pid))\n"
     for end in ("return 0", "import os; os._exit(0)"):
         (player,) = write(tmp_path, leaves=f"{leaves}def player(state):\n    {end}\n")

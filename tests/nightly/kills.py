@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,7 @@ import pytest
 from afterply.files import read_npz
 from afterply.kernel.source import PACKAGE
 from afterply.studies.records import read
-from small_studies import make_place
+from small_studies import make_place, write_notebook
 
 MOST_AT_ONCE = 4  # kills of one process and its successors, before they may end
 LONGEST = 600  # seconds of an undisturbed process
@@ -52,9 +52,11 @@ Path("table.csv").write_text(table.to_csv())
 """
 
 PLAYER = """
+from afterply import games
+game = games.load("nim", heaps=1, stones=3)
 def player(state):
-    legal = state.legal
-    return legal[(sum(map(int, state.board)) * NUMBER + len(legal)) % len(legal)]
+    legal = game.legal(state)
+    return legal[(int(state.sum()) * NUMBER + len(legal)) % len(legal)]
 """
 
 LEAGUE = """
@@ -65,7 +67,6 @@ sys.exit(main([*words, "--seconds=60"]))
 """
 
 STUDY = """
-import sys
 from afterply import games
 from afterply.learners import td
 from afterply.studies import runs
@@ -73,13 +74,87 @@ from afterply.studies.study import Study
 from small_studies import TUPLES, Weights
 runs.CHECKPOINT_SECONDS = runs.CHECKPOINT_RATIO = 0.0
 
-if __name__ == "__main__":
+def study(**where):
     params = {"runs": 3, "episodes": 12_000, "eval_every": 4_000, "tuples": TUPLES}
-    study = Study("tiny", profile="paper", params=params, workers=WORKERS)
+    made = Study("tiny", profile="paper", params=params, **where)
     for arm, farl in (("FARL", "on"), ("none", "off")):
         shared = {"curve": [Weights()], "final": [Weights()]}
-        study.arm(arm, td, game=games.load("tictactoe"), farl=farl, **shared)
-    study.run()
+        made.arm(arm, td, game=games.load("tictactoe"), farl=farl, **shared)
+    return made
+"""
+
+ALONE = """
+if __name__ == "__main__":
+    study(workers=1).run()
+"""
+
+CLUSTER = """
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+PORT = 20_000 + os.getpid() % 20_000
+ADDRESS = f"tcp://127.0.0.1:{PORT}"
+PROGRAM = [sys.executable, "-m"]
+WORKER = ["distributed.cli.dask_worker", ADDRESS, "--nthreads=1", "--no-nanny", "--no-dashboard"]
+COMMANDS = [
+    [*PROGRAM, "distributed.cli.dask_scheduler", f"--port={PORT}", "--no-dashboard"],
+    *[[*PROGRAM, *WORKER, "--local-directory=dask"]] * 2,
+]
+over = threading.Event()
+
+def keep_alive():
+    "Start a scheduler and two workers, and again what is killed, as a cluster's manager does."
+    running = [None] * len(COMMANDS)
+    while not over.wait(0.1):
+        for place, command in enumerate(COMMANDS):
+            if running[place] is None or running[place].poll() is not None:
+                quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+                running[place] = subprocess.Popen(command, **quiet)
+                pids = " ".join(str(one.pid) for one in running if one)
+                Path("others.new").write_text(pids)
+                os.replace("others.new", "others")
+    for process in running:
+        process.kill()
+
+if __name__ == "__main__":
+    manager = threading.Thread(target=keep_alive)
+    manager.start()
+    try:
+        while True:
+            try:
+                study(dask=ADDRESS).run()
+                break
+            except ConnectionError as error:
+                print(error, file=sys.stderr)
+    finally:
+        over.set()
+        manager.join()
+"""
+
+QUICK = """
+import sys
+from afterply.commands import reproduce
+sys.exit(reproduce.main(["quick"]))
+"""
+
+NOTEBOOK = """
+from afterply import games
+from afterply.learners import td
+from afterply.studies.study import Study
+
+def mass(game, net, seed):
+    rate = float(abs(net.weights).mean() % 100)
+    return [{"measure": "win_rate", "opponent": "Max-N-10", "value": rate}]
+mass.version = 1
+
+params = dict(runs=runs, episodes=episodes, eval_every=2000)
+study = Study("tiny", profile=profile, paper="konen2021", params=params, workers=1)
+for arm, farl in {"FARL": "on", "no-FARL": "off"}.items():
+    study.arm(arm, td, game=games.load("tictactoe"), curve=[mass], final=[mass], farl=farl,
+              tuples=[[0, 1, 2], [4]])
 """
 
 
@@ -119,6 +194,25 @@ def copy_place(folder):
     shutil.copytree(study_place(), folder, dirs_exist_ok=True)
 
 
+@functools.cache
+def notebook_place() -> Path:
+    """Return a folder with one notebook, which declares a small study; its cells have names."""
+    folder = Path(tempfile.mkdtemp(prefix="nightly_notebook_"))
+    cells = NOTEBOOK, "study.compare()[['verdict']]", "_ = study.finish()"
+    parameters = 'profile = "quick"\nruns = 2\nepisodes = 6000'
+    write_notebook(folder / "notebooks" / "10_tictactoe.ipynb", parameters, *cells, arms=1)
+    profile = folder / "data" / "profiles" / "paper" / "10_tictactoe.yaml"
+    profile.parent.mkdir(parents=True)
+    profile.write_text("profile: paper\nruns: 3\nepisodes: 9000\n")
+    return folder
+
+
+def copy_project(folder):
+    """Begin with a project of one notebook."""
+    copy_place(folder)
+    shutil.copytree(notebook_place(), folder, dirs_exist_ok=True)
+
+
 def weights(folder):
     """Return what an agent's file says, but for what it has cost, and all its numbers."""
     meta, arrays = read_npz(folder / "a.npz")
@@ -137,19 +231,32 @@ def page(folder):
     return (folder / "players" / "league.html").read_text()
 
 
-def records(folder):
+def records(folder, place="data"):
     """Return everything in the records but cost, and the place and time of making."""
-    _, found = read(folder / "data" / "records" / "tiny.jsonl")
+    (path,) = (folder / place / "records").rglob("tiny.jsonl")
+    _, found = read(path)
     names = "kind key run checksum rows episode values statistics parameters".split()
     return {key: {name: one[name] for name in names if name in one} for key, one in found.items()}
+
+
+def made_by_quick(folder):
+    """Return records and all pages, figures and notebooks, but for those that tell times."""
+    made = folder / "reports" / "quick"
+    pages = {}
+    for file in sorted(made.rglob("*")):
+        if file.is_file() and "records" not in file.parts and file.stem not in ("log", "made"):
+            pages[str(file.relative_to(made))] = file.read_bytes()
+    return records(folder, "reports/quick"), pages
 
 
 KINDS = [
     Kind("train", TRAIN, nothing, weights),
     Kind("matches", MATCHES, nothing, table),
     Kind("league", LEAGUE, write_players, page),
-    Kind("study", STUDY.replace("WORKERS", "1"), copy_place, records),
-    Kind("study, two workers", STUDY.replace("WORKERS", "2"), copy_place, records),
+    Kind("study", STUDY + ALONE, copy_place, records),
+    Kind("study, two workers", STUDY + ALONE.replace("1", "2"), copy_place, records),
+    Kind("study, Dask", STUDY + CLUSTER, copy_place, records),
+    Kind("quick", QUICK, copy_project, made_by_quick),
 ]
 
 
@@ -198,6 +305,20 @@ def kill_all_of(process):
     process.wait()
 
 
+def kill_one_of(process, folder, moments) -> bool:
+    """Kill all of a session, or one of the others that its script has named; return if all."""
+    others = []
+    if (folder / "others").exists():  # such as a scheduler and its workers
+        others = (folder / "others").read_text().split()
+    victim = moments.choice(["all", *others]) if others else "all"
+    if victim == "all":
+        kill_all_of(process)
+    else:
+        with suppress(ProcessLookupError):  # it has just ended by itself
+            os.kill(int(victim), signal.SIGKILL)
+    return victim == "all"
+
+
 @functools.cache
 def undisturbed(kind) -> tuple:
     """Return the result of a process that nobody disturbs, and its seconds when all is compiled."""
@@ -223,24 +344,25 @@ def one_trial(kind, seed, number, most) -> tuple:
     planned = min(most, moments.randint(1, MOST_AT_ONCE))
     kills = 0
     with new_folder(kind) as folder:
-        while True:
-            process = begun(folder)
-            is_to_end = kills == planned
-            try:
+        process = begun(folder)
+        try:
+            while True:
+                is_to_end = kills == planned
                 wait = LONGEST if is_to_end else moments.uniform(0.1, 1.0) * seconds
                 said = end_of(process, folder, wait)
-            except BaseException:
-                kill_all_of(process)
-                raise
-            if said == "":
-                kill_all_of(process)
+                if said is None:  # it may have ended before its moment came
+                    break
+                if said:
+                    return kills, [f"{kind.name}, trial {number}: after {kills} kills, {said}"]
                 if is_to_end:
+                    kill_all_of(process)
                     return kills, [f"{kind.name}, trial {number}: does not end after a kill"]
                 kills += 1
-                continue
-            if said:
-                return kills, [f"{kind.name}, trial {number}: after {kills} kills, {said}"]
-            break  # it may have ended before its moment came
+                if kill_one_of(process, folder, moments):
+                    process = begun(folder)
+        except BaseException:
+            kill_all_of(process)
+            raise
         found = kind.result(folder)
     wrong = [] if found == expected else [f"{kind.name}, trial {number}: another result"]
     return kills, wrong

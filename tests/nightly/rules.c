@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELLS = 400, ACTIONS = 20000, PLIES = 10000 };
+enum { CELLS = 400, ACTIONS = 20000, PLIES = 10000, GIVEN_UP = -2 };
 
 static int set[8];                   /* the settings of the game, in the order of GAMES */
 static int players, mover, over;
@@ -552,6 +552,119 @@ static void slide_show(double *shown) {
     for (int c = 0; c < 16; c++) shown[c] = seen(at[c]);
 }
 
+/* ------------------- Cubes: size. A sticker has a place in space and the way that it looks; a twist
+   turns all stickers of a face about its axis. x is right, y is up, z is to the front. */
+static const char CUBIES[20][4] = {"UFL", "URF", "UBR", "ULB", "DFR", "DLF", "DBL", "DRB",
+    "UF", "UR", "UB", "UL", "FL", "FR", "BL", "BR", "DR", "DF", "DL", "DB"};
+static struct { int place[3], looks[3]; } sticker[20][3];
+static int last_twist, scrambled;
+
+static int has_cubie(int i) { return i < (set[0] == 2 ? 8 : 20); }
+static int coordinate(char face, int axis) {
+    static const char minus[] = "LDB", plus[] = "RUF";
+    return (face == plus[axis]) - (face == minus[axis]);
+}
+static void put_cubie(int cubie, int location, int orientation) {
+    const char *name = CUBIES[location];
+    int n = strlen(name);
+    for (int k = 0; k < n; k++)
+        for (int axis = 0; axis < 3; axis++) {
+            int sum = 0;
+            for (int j = 0; j < n; j++) sum += coordinate(name[j], axis);
+            sticker[cubie][k].place[axis] = sum;
+            sticker[cubie][k].looks[axis] = coordinate(name[(k + orientation) % n], axis);
+        }
+}
+static void turn(int *v, const int *f) {  /* clockwise by a quarter, seen from where f points to */
+    int along = v[0] * f[0] + v[1] * f[1] + v[2] * f[2];
+    int turned[3] = {v[1] * f[2] - v[2] * f[1], v[2] * f[0] - v[0] * f[2], v[0] * f[1] - v[1] * f[0]};
+    for (int axis = 0; axis < 3; axis++) v[axis] = turned[axis] + along * f[axis];
+}
+static int location_of(int cubie) {
+    for (int i = 0; i < 20; i++) {
+        int same = strlen(CUBIES[i]) == strlen(CUBIES[cubie]);
+        for (int axis = 0; axis < 3; axis++) {
+            int sum = 0;
+            for (int j = 0; CUBIES[i][j]; j++) sum += coordinate(CUBIES[i][j], axis);
+            same = same && sum == sticker[cubie][0].place[axis];
+        }
+        if (same) return i;
+    }
+    return -1;
+}
+static int orientation_of(int cubie) {
+    const char *name = CUBIES[location_of(cubie)];
+    for (int j = 0; name[j]; j++) {
+        int same = 1;
+        for (int axis = 0; axis < 3; axis++)
+            same = same && coordinate(name[j], axis) == sticker[cubie][0].looks[axis];
+        if (same) return j;
+    }
+    return -1;
+}
+static int one_colour(void) {        /* every sticker looks as it does at home; DRB never moves */
+    for (int i = 0; has_cubie(i); i++)
+        for (int k = 0; CUBIES[i][k]; k++)
+            for (int axis = 0; axis < 3; axis++)
+                if (sticker[i][k].looks[axis] != coordinate(CUBIES[i][k], axis)) return 0;
+    return 1;
+}
+static void cube_start(void) { last_twist = -1, scrambled = 0; }
+static int odd(const double *location, int n) {  /* whether a permutation is odd */
+    int inversions = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) inversions += location[j] > location[i];
+    return inversions % 2;
+}
+static int cube_saw(const double *shown) {  /* any cube that twists can reach, but the solved one */
+    if (scrambled) return 1;
+    int corners = set[0] == 2 ? 7 : 8, taken = 0, sum = 0;
+    scrambled = 1;
+    put_cubie(7, 7, 0);
+    for (int i = 0; i < corners; i++) {
+        taken |= 1 << (int)shown[i], sum += shown[corners + i];
+        put_cubie(i, shown[i], shown[corners + i]);
+    }
+    if (taken != (1 << corners) - 1 || sum % 3) return 0;
+    if (set[0] == 3) {
+        taken = sum = 0;
+        for (int i = 0; i < 12; i++) {
+            taken |= 1 << (int)shown[16 + i], sum += shown[28 + i];
+            put_cubie(8 + i, 8 + shown[16 + i], shown[28 + i]);
+        }
+        if (taken != (1 << 12) - 1 || sum % 2 || odd(shown, 8) != odd(shown + 16, 12)) return 0;
+    }
+    return !one_colour();
+}
+static void cube_legal(void) {
+    for (int a = 0; a < (set[0] == 2 ? 9 : 18); a++)
+        if (last_twist < 0 || a / 3 != last_twist / 3 || a % 3 + last_twist % 3 != 2) may(a);
+}
+static void cube_play(int action) {
+    int face[3];
+    for (int axis = 0; axis < 3; axis++) face[axis] = coordinate("ULFDRB"[action / 3], axis);
+    for (int quarter = 0; quarter <= action % 3; quarter++)
+        for (int i = 0; has_cubie(i); i++)
+            for (int k = 0; CUBIES[i][k]; k++) {
+                int *place = sticker[i][k].place;
+                if (place[0] * face[0] + place[1] * face[1] + place[2] * face[2] != 1) continue;
+                turn(place, face);
+                turn(sticker[i][k].looks, face);
+            }
+    last_twist = action;
+    over = one_colour();
+    reward[0] = over;
+}
+static void cube_show(double *shown) {
+    int corners = set[0] == 2 ? 7 : 8;
+    for (int i = 0; i < corners; i++) {
+        shown[i] = location_of(i), shown[corners + i] = orientation_of(i);
+    }
+    for (int i = 8; has_cubie(i); i++) {
+        shown[8 + i] = location_of(i) - 8, shown[20 + i] = orientation_of(i);
+    }
+}
+
 /* ------------------------------------------------------------------------------- the comparison */
 static const struct game {
     const char *name;
@@ -568,11 +681,13 @@ static const struct game {
     {"checkers", checkers_start, checkers_legal, checkers_play, checkers_show, 0},
     {"morris", morris_start, morris_legal, morris_play, morris_show, 0},
     {"race", nothing, race_legal, race_play, race_show, race_saw},
+    {"cube", cube_start, cube_legal, cube_play, cube_show, cube_saw},
     {"game2048", slide_start, slide_legal, slide_play, slide_show, slide_sees_end},
 };
 
 /* Read a log; return 0, or the number of the first game that differs, from 1 on, and say how.
-   A position is: player, over, rewards, cells, number of legal actions, these, action played. */
+   A position is: player, over, rewards, cells, number of legal actions, these, action played,
+   or GIVEN_UP. */
 int differs(const char *name, const int *settings, int num_players, int cells,
             const double *log, int num_games, char *how, int length) {
     const struct game *game = GAMES;
@@ -631,6 +746,7 @@ int differs(const char *name, const int *settings, int num_players, int cells,
                          ply, n, n_moves);
                 return number;
             }
+            if (action == GIVEN_UP) break;
             game->play(action);
         }
     }

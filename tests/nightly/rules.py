@@ -24,7 +24,10 @@ SOURCE = Path(__file__).with_name("rules.c")
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 LOG = 1 << 22  # numbers of one chunk of games
 CHUNK = 5_000  # games at most
+LONGEST = 40  # plies of a cube, which random twists hardly ever solve
+GIVEN_UP = -2  # in place of an action, after so many plies
 
+MOST_PLIES = 1 << 30  # of all other games, which end
 MORRIS = [0, 3, 200, 0]
 ANYWHERE = 1  # 2048 from random boards
 GAMES = [  # the name and parameters here; the name and settings in C
@@ -61,6 +64,8 @@ GAMES = [  # the name and parameters here; the name and settings in C
     ("race", {}, "race", []),
     ("race", {"players": 3}, "race", []),
     ("race", {"players": 4}, "race", []),
+    ("cube2", {}, "cube", [2]),
+    ("cube3", {}, "cube", [3]),
     ("game2048", {"raw_score": True}, "game2048", [ANYWHERE]),
     ("game2048", {"raw_score": True}, "game2048", []),
 ]
@@ -79,8 +84,10 @@ def put_tiles(s, rng):
 
 
 @kernel
-def write_games(rules, anywhere, most, s, moves, rewards, cells, log, rng):
+def write_games(rules, anywhere, longest, most, s, moves, rewards, cells, log, rng):
     """Play games at random and log every position; return how many, and how many plies.
+
+    A game is given up after `longest` plies.
 
     The last game that does not fit into the log is none; a log too short for one game gives none.
     """
@@ -114,11 +121,13 @@ def write_games(rules, anywhere, most, s, moves, rewards, cells, log, rng):
                 log[place] = -1
                 break
             action = moves[random_int(rng, n)] if n > 0 else -1
+            if game_plies == longest:
+                action = GIVEN_UP
             log[place] = action
             place += 1
-            game_plies += 1
-            if n == 0:  # a game that is not over and goes nowhere: the other side will say so
+            if n == 0 or action == GIVEN_UP:  # without a move, the other side will say so
                 break
+            game_plies += 1
             calls.call_play(rules, s, action)
             calls.call_chance(rules, s, rng)
         else:
@@ -157,6 +166,7 @@ class Comparison:
     def __init__(self, name, params, other, settings):
         self.label = label(name, params, other, settings)
         self.anywhere = is_anywhere(name, settings)
+        self.longest = LONGEST if other == "cube" else MOST_PLIES
         self.game = games.load(name, **params)
         self.other = other.encode()
         self.settings = np.array(settings + [0] * (8 - len(settings)), np.int32)
@@ -173,7 +183,8 @@ class Comparison:
         """Compare one chunk; return (games, plies, CPU seconds, difference or None)."""
         begun = time.process_time()
         rng = new_rng(seed_from("nightly", seed, self.label, chunk))
-        number, plies = write_games(self.game.rules, self.anywhere, most, *self.arrays, rng)
+        limits = self.longest, most
+        number, plies = write_games(self.game.rules, self.anywhere, *limits, *self.arrays, rng)
         how = ctypes.create_string_buffer(200)
         first = library().differs(
             self.other,

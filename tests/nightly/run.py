@@ -2,9 +2,10 @@
 
     rules   random games, played again by rules written anew in C (rules.py)
     kills   processes killed at random moments, and their results compared (kills.py)
+    files   every kind of file that is read, damaged at random (damage.py)
     calls   every kind of value in every place of a public call (every_value.py)
 
-    SEED=20261128 GAMES=10000000 KILLS=100 python tests/nightly/run.py [rules] [kills] [calls]
+    SEED=20261128 GAMES=10000000 KILLS=100 FILES=600 python tests/nightly/run.py [rules] [files] ...
 
 All chance comes from the seed, by default the date. What was done is noted in the cache directory;
 the same command goes on after Ctrl-C or a kill, unless the sources have changed. The exit status is
@@ -29,6 +30,7 @@ from afterply.kernel.source import PACKAGE  # noqa: E402
 
 GAMES = 10_000_000
 KILLS = 100
+FILES = 600
 NOTED = 2.0  # seconds between two writings of the journal
 SAID = 20.0  # seconds between two lines of progress where there is no terminal
 
@@ -147,6 +149,31 @@ def run_kills(journal, progress, seed):
         progress.result(f"kills of {kind.name}: {text}", part["wrong"])
 
 
+def run_files(journal, progress, seed):
+    """Damage files of each kind, an equal number."""
+    import damage
+
+    share = -(-int(os.environ.get("FILES") or FILES) // len(damage.KINDS))
+    for kind in damage.KINDS:
+        name = f"damaged {kind.name}"
+        part = journal.part(name, files=0, **{"refused": 0, "the same": 0})
+        begun = time.monotonic()
+        ends = damage.tried(kind, seed, part["files"], share) if part["files"] < share else ()
+        for end in ends:
+            part["files"] += 1
+            part["seconds"] += time.monotonic() - begun
+            begun = time.monotonic()
+            if end in part:
+                part[end] += 1
+            else:
+                part["wrong"].append(end)
+            progress.say(f"{name}: {part['files']} of {share}")
+            journal.note()
+        counts = f"{part['refused']} refused, {part['the same']} say the same"
+        text = f"{part['files']} files, {counts}, {part['seconds']:.0f} s"
+        progress.result(f"{name}: {text}", part["wrong"])
+
+
 def run_calls(journal, progress, seed):
     """Make bad calls; each that crashes or hangs is wrong, what is unclear is counted."""
     import every_value
@@ -170,7 +197,7 @@ def run_calls(journal, progress, seed):
     progress.result(f"bad calls: {text}", part["wrong"])
 
 
-PARTS = {"rules": run_rules, "kills": run_kills, "calls": run_calls}
+PARTS = {"rules": run_rules, "kills": run_kills, "files": run_files, "calls": run_calls}
 
 
 def main(words) -> int:

@@ -6,7 +6,7 @@ import rules
 if rules.COMPILER is None:
     pytest.skip("no C compiler: the nightly rules are in C", allow_module_level=True)
 
-KINDS = [kind for kind in rules.GAMES if kind[0] in ("tictactoe", "nim", "kalah")]
+KINDS = [kind for kind in rules.GAMES if kind[0] in ("tictactoe", "nim", "kalah", "cube2", "cube3")]
 OTHERS = [  # what a setting in C is changed to, and the number of it
     ("tictactoe", 2, 4),  # four in a line
     ("nim", 3, 0),  # the last one loses

@@ -253,5 +253,16 @@ def test_a_replay_shows_the_agents_values_and_what_carries_them():
     assert said[0]["valued"] != plain[0]["svg"] and not said[0]["said"]
     drawn = str(replay(game, result.states, result.moves))
     assert drawn.count("<svg") == len(result.moves) + 2  # all boards
-    with pytest.raises(ValueError, match="do not fit"):
-        replay(game, result.states, result.moves[:-1])
+    states, moves = result.states, result.moves
+    occupied = f"{moves[0]} .*not legal"
+    for states, actions, message in (
+        (states, moves[:-1], "do not fit"),
+        (states[:2], [9], "an action of tictactoe must be .* not 9"),
+        (states[:2], ["a1"], "an action of tictactoe must be .* not 'a1'"),
+        (states[1:3], moves[:1], occupied),
+        ([states[0], states[2]], moves[:1], "does not lead from state 0 of the replay to state 1"),
+        ([states[0], 5], moves[:1], "tictactoe.*5"),
+        (7, moves, "the states of a replay must be a list, not 7"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            replay(game, states, actions)

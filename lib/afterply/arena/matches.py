@@ -5,6 +5,7 @@ of the start position, the episode and the names of the players. :func:`play_on`
 every match.
 """
 
+import contextlib
 import itertools
 import json
 import logging
@@ -19,7 +20,7 @@ import pandas as pd
 
 from ..checks import boolean, count, listed, numbers, one_of, plain, seed_number, whole
 from ..checks import path as checked_path
-from ..files import parse_json, write_text
+from ..files import one_writer, parse_json, write_text
 from ..games.calls import call_chance, call_legal, call_over, call_play, call_player
 from ..games.game import check_game
 from ..identity import identity
@@ -235,7 +236,8 @@ def matches(
     path : path, optional
         A file to which every finished match is added; matches that it holds already are not played
         again. ValueError if it was edited or belongs to other matches, or if one of the `players`
-        cannot be told from others: give that a `version`.
+        cannot be told from others: give that a `version`. BlockingIOError if another process writes
+        it at this moment.
 
     Returns
     -------
@@ -272,27 +274,31 @@ def matches(
     fixtures = list(itertools.product(range(len(starts)), seated, range(episodes)))
     results = {}
     header = ""
+    writing = contextlib.nullcontext()
     if path is not None:
         path = checked_path(path)
         settings = {"episodes": episodes, "seed": seed, "seats": seats, "max_plies": max_plies}
         if forfeit:
             settings["forfeit"] = True
         header = _header(game, wrapped, starts, settings)
-        results = _read(path, header)
-    calls = []
-    for number, (start_number, names, episode) in enumerate(fixtures):
-        if number not in results:
-            players_by_seat = [wrapped[name] for name in names]
-            seed_of_match = seed_from(seed, start_number, episode, *names)
-            given = players_by_seat, starts[start_number], seed_of_match, max_plies
-            calls.append((os.getpid(), number, forfeit, game, *given))
-    for number, *result in _played(calls, workers):
-        results[number] = result
-        error = result[-1]
-        if error and not forfeit:
-            log.warning("match %d of %s failed: %s", number, game.name, error)
+        writing = one_writer(path)
+    with writing:
         if path is not None:
-            _append(path, header, [number, *result])
+            results = _read(path, header)
+        calls = []
+        for number, (start_number, names, episode) in enumerate(fixtures):
+            if number not in results:
+                players_by_seat = [wrapped[name] for name in names]
+                seed_of_match = seed_from(seed, start_number, episode, *names)
+                given = players_by_seat, starts[start_number], seed_of_match, max_plies
+                calls.append((os.getpid(), number, forfeit, game, *given))
+        for number, *result in _played(calls, workers):
+            results[number] = result
+            error = result[-1]
+            if error and not forfeit:
+                log.warning("match %d of %s failed: %s", number, game.name, error)
+            if path is not None:
+                _append(path, header, [number, *result])
     errors = [error for *_, error in results.values() if error]
     if strict and errors:
         failed = f"{len(errors)} of {len(results)} matches failed"

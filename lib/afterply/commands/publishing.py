@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-from ..files import data_directory, emptied_folder, reports_directory
+from ..files import data_directory, emptied_folder, one_writer, reports_directory
 from ..studies.notebooks import PAPER
 
 MOST_LINES = 10  # of files that change
@@ -19,17 +19,18 @@ def staging():
     """Yield a copy of the published report to change; on Ctrl-C the report stays as it was."""
     target = reports_directory() / PAPER
     staged = reports_directory() / "staging" / PAPER
-    emptied_folder(staged.parent)
-    staged.mkdir()
-    if target.exists():
-        not_kept = shutil.ignore_patterns(*NOT_KEPT)
-        shutil.copytree(target, staged, ignore=not_kept, dirs_exist_ok=True)
-    try:
-        yield staged
-        shutil.rmtree(staged.parent)
-    except KeyboardInterrupt:
-        print("\nNothing that is published has changed.", file=sys.stderr)
-        raise
+    with one_writer(staged.parent):
+        emptied_folder(staged.parent)
+        staged.mkdir()
+        if target.exists():
+            not_kept = shutil.ignore_patterns(*NOT_KEPT)
+            shutil.copytree(target, staged, ignore=not_kept, dirs_exist_ok=True)
+        try:
+            yield staged
+            shutil.rmtree(staged.parent)
+        except KeyboardInterrupt:
+            print("\nNothing that is published has changed.", file=sys.stderr)
+            raise
 
 
 def publish(staged, target, say) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..arena.matches import play_on, win_rate
 from ..checks import number, whole
-from ..files import Archive, load_module
+from ..files import Archive, load_module, one_writer
 from ..identity import is_learner
 from ..kernel.random import new_rng, seed_from
 from ..kernel.source import source_hash
@@ -49,6 +49,12 @@ def train(word: str, game, settings: dict, out=None, resume=False, force=False) 
     Every half minute all that is needed to go on is written to a file beside `out`.
     """
     path = Path(out or f"{game.name}.npz")
+    with one_writer(path):
+        return _train(word, game, settings, path, out, resume, force)
+
+
+def _train(word, game, settings, path, out, resume, force) -> int:
+    """Do what :func:`train` says, while no other process writes `path`."""
     part = _check_files(path, game, resume, force)
     if resume:
         session, plan = _resumed(part, game, settings)

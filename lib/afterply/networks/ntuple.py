@@ -39,6 +39,7 @@ WORK = {
     "boards": ("int32", "boards"),
 }
 MOST_TUPLES = 1 << 16  # drawn at random
+PIECE = 1 << 24  # weights that are written or read at once: positions take twice their memory
 
 
 def random_walk(game, num: int, length: int, rng, corners: bool = False) -> list[list[int]]:
@@ -420,12 +421,19 @@ class Network:
     def contents(self) -> tuple[dict, dict]:
         """Return header and arrays of a file: weights that are not 0, and the gaps between them."""
         weights = self.weights.ravel()
-        # The checksum tells -0.0, which underflow leaves, from 0.0.
-        positions = np.flatnonzero((weights != 0) | np.signbit(weights))
-        gap_type = np.uint32 if weights.size < 2**32 else np.uint64
-        gaps = np.diff(positions, prepend=0).astype(gap_type)
+        number = sum(_positions(weights, start).size for start in range(0, weights.size, PIECE))
+        gaps = np.empty(number, np.uint32 if weights.size < 2**32 else np.uint64)
+        kept = np.empty(number, weights.dtype)
+        filled = last = 0
+        for start in range(0, weights.size, PIECE):
+            positions = _positions(weights, start)
+            place = slice(filled, filled + positions.size)
+            gaps[place] = np.diff(positions, prepend=last)
+            kept[place] = weights[positions]
+            filled = place.stop
+            last = positions[-1] if positions.size else last
         meta = {"kind": "weights", "checksum": self.checksum(), **self.settings}
-        return meta, {"gaps": gaps, "weights": weights[positions]}
+        return meta, {"gaps": gaps, "weights": kept}
 
     def save(self, path, compressed: bool = False) -> None:
         """Write the network to an ``.npz`` file, which is replaced as a whole."""
@@ -447,12 +455,23 @@ def load(path, game) -> Network:
         raise damaged(path, "its arrays have not the form of weights of the network it describes")
     gaps = archive["gaps"]
     weights = archive["weights"]
-    positions = np.cumsum(gaps, dtype=np.int64)
-    is_within = positions.min(initial=0) >= 0 and positions.max(initial=0) < len(table)
-    if not is_within or not np.isfinite(weights).all():
-        raise damaged(path, "its arrays do not fit the network it describes")
-    table[positions] = weights
+    last = 0
+    for start in range(0, len(gaps), PIECE):
+        piece = slice(start, start + PIECE)
+        positions = last + np.cumsum(gaps[piece], dtype=np.int64)
+        is_within = positions.min() >= last and positions.max() < len(table)
+        if not is_within or not np.isfinite(weights[piece]).all():
+            raise damaged(path, "its arrays do not fit the network it describes")
+        table[positions] = weights[piece]
+        last = positions[-1]
     return with_checksum(path, net, meta)
+
+
+def _positions(weights, start) -> np.ndarray:
+    """Return where weights that a file keeps are in the piece from `start` on."""
+    piece = weights[start : start + PIECE]
+    # The checksum tells -0.0, which underflow leaves, from 0.0.
+    return start + np.flatnonzero((piece != 0) | np.signbit(piece))
 
 
 def _has_form_for(archive, table) -> bool:

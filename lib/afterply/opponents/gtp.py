@@ -8,12 +8,14 @@ neither is part of this package.
 import contextlib
 import os
 import re
+import secrets
 import selectors
 import shlex
 import signal
 import subprocess
 import time
 import weakref
+from pathlib import Path
 
 import numpy as np
 
@@ -28,6 +30,7 @@ TIMEOUT = 60.0  # seconds for one answer
 BEGIN = re.compile(rb"^([=?])\d*", re.MULTILINE)
 END = re.compile(rb"\n[ \t]*\n")
 MOST_OUTPUT = 1 << 20  # bytes before the end of an answer
+MOST_ROUNDS = 10  # of killing what an engine has started
 SQUARE = re.compile(r"([a-h])([1-8])")
 COLOURS = ("black", "white")  # by player
 WRONG_BOARD = -1  # in place of the number of moves that an engine knows
@@ -53,10 +56,11 @@ class Engine:
         self.command = shlex.join(command)
         self.timeout = float(timeout)
         self.unread = b""  # output after the last answer
+        mark = f"AFTERPLY_ENGINE_{secrets.token_hex(8)}"  # whatever it starts inherits this
         try:
             self.process = subprocess.Popen(
                 command,
-                env=os.environ | self.environment,
+                env=os.environ | self.environment | {mark: "1"},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -65,7 +69,7 @@ class Engine:
             )
         except OSError as error:
             raise self.error(f"cannot be started: {error.strerror or error}") from error
-        self.stop = weakref.finalize(self, _end, self.process, os.getpid())
+        self.stop = weakref.finalize(self, _end, self.process, mark, os.getpid())
 
     def ask(self, *commands: str) -> str:
         """Send commands and return the text of the last answer, or stop and raise EngineError."""
@@ -122,16 +126,33 @@ class Engine:
         return kind(message)
 
 
-def _end(process, owner):
+def _end(process, mark, owner):
     """Kill an engine and what it started; in a forked copy of its owner nothing is done."""
     if os.getpid() == owner:
         if hasattr(os, "killpg"):  # not on Windows
             with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended
                 os.killpg(process.pid, signal.SIGKILL)
+        for _ in range(MOST_ROUNDS):  # what left the group, and what it started meanwhile
+            escaped = _marked(mark.encode())
+            if not escaped:
+                break
+            for pid in escaped:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
         process.kill()
         process.wait()
         process.stdout.close()
         process.stdin.close()
+
+
+def _marked(mark) -> list[int]:
+    """Return the numbers of the processes whose environment has a mark; none but on Linux."""
+    marked = []
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):  # of another user, or it has ended
+            if mark in file.read_bytes():
+                marked.append(int(file.parent.name))
+    return marked
 
 
 class Player:

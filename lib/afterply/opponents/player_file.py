@@ -4,8 +4,10 @@ A file calls its player `player`: a function ``state -> action``, or whatever el
 :func:`afterply.players.wrap` takes. It is loaded by ``python -m afterply.opponents.player_file``,
 which answers questions as an engine does (see `gtp`).
 
-So a player that crashes, hangs, or changes what it finds in memory harms nobody else. **This is no
-sandbox**: a file may do whatever your account may, such as delete files or use the network.
+So a player that crashes, hangs, or changes what it finds in memory harms nobody else. What it
+starts ends with it; on Linux also what has left its group, unless that has another environment.
+**This is no sandbox**: a file may do whatever your account may, such as delete files or use the
+network.
 """
 
 import json

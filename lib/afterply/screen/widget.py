@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..checks import listed
 from ..games import boards
 from ..games.game import check_game
 from ..networks import lookup
@@ -216,15 +217,26 @@ def replay(game, states, actions, agent=None):
     states : sequence of int32 [size]
         From the start to the end, one more than actions, else ValueError.
     actions : sequence of int
+        Each legal in its state, and where there is no chance leading to the next, else ValueError.
     agent : player with ``values``, network or session, optional
         Its values are drawn on every board; for an n-tuple network the widget also shows which
         tuples carry the value of the move that was made.
     """
     check_game(game, "a replay")
-    states = list(states)
-    actions = [int(action) for action in actions]
+    states = [game._state(state) for state in listed("the states of a replay", states)]
+    actions = [game._action(action) for action in listed("the actions of a replay", actions)]
     if len(states) != len(actions) + 1:
-        raise ValueError(f"{len(states)} states and {len(actions)} actions do not fit together")
+        raise ValueError(
+            f"{len(states)} states and {len(actions)} actions do not fit together: give every state"
+            " from the start to the end, and the action between each two"
+        )
+    for ply, (before, action, after) in enumerate(zip(states, actions, states[1:])):
+        leads_to = game.play(before, action)  # which raises if it is not legal
+        if game.deterministic and not np.array_equal(leads_to, after):
+            raise ValueError(
+                f"action {action} does not lead from state {ply} of the replay to state {ply + 1}:"
+                " give the states and moves of one game, as arena.match returns them"
+            )
     if not has_front_end():
         return boards.replay(game, states, actions)
     return widget(Replay, game, states, actions, agent)

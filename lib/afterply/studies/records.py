@@ -22,7 +22,6 @@ made again with the same checksum and results says by which sources: ``"confirme
 "date": ...}``.
 """
 
-import contextlib
 import functools
 import hashlib
 import json
@@ -38,7 +37,7 @@ import llvmlite
 import numba
 import numpy as np
 
-from ..files import file_digest, parse_json, published_file, read_json, write_text
+from ..files import file_digest, one_writer, parse_json, published_file, read_json, write_text
 from ..identity import package_file
 from ..kernel.source import PACKAGE, import_closure, source_hash
 from ..learners.parameters import check_parameters
@@ -50,6 +49,7 @@ SHARED = ("evaluator", "game", "learner", "made", "parameters", "rows")
 # Together they are one shared value, "made"; `lost_commit` is one that no history has any more.
 MADE = ("commit", "date", "digest", "dirty", "lost_commit", "machine", "versions")
 SUM = '"sum":"'  # what follows in a line is the checksum of the text before it
+WRITING_SECONDS = 120.0  # at most, until another process has written what it has to this file
 SHORTEST_RUN = 4  # numbers that are written as [first, step, count]
 
 
@@ -173,7 +173,8 @@ class Records:
         if new:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             text = "".join(map(_line, new))
-            with _locked(self.path) as file:
+            with one_writer(self.path, WRITING_SECONDS), open(self.path, "a+b") as file:
+                file.seek(0)
                 end_of_lines = file.read().rfind(b"\n") + 1
                 file.seek(end_of_lines)
                 file.truncate()  # what a killed process left of its last line
@@ -186,7 +187,7 @@ class Records:
         """Write the file anew: the hashes of the sources first, then all records sorted by key."""
         if not self.path.exists():
             return
-        with _locked(self.path):
+        with one_writer(self.path, WRITING_SECONDS):
             sources, by_key = read(self.path)  # another process may have added some
             self.sources = sources | self.sources
             self.by_key = by_key | self.by_key
@@ -376,19 +377,6 @@ def _values(record):
     rows = record.get("rows", ())
     values = record.get("values", ())
     return dict(zip(map(key, rows), values, strict=True))
-
-
-@contextlib.contextmanager
-def _locked(path):
-    """Open a file for reading and writing, made if need be, while no other process writes it."""
-    with open(path.with_name(f".{path.name}.lock"), "w") as guard:
-        with contextlib.suppress(ImportError):  # not on Windows
-            import fcntl
-
-            fcntl.flock(guard, fcntl.LOCK_EX)
-        mode = "r+b" if path.exists() else "w+b"
-        with open(path, mode) as file:
-            yield file
 
 
 @functools.cache

@@ -65,7 +65,9 @@ def judge(path, *tables, out=None) -> Judged:
     path: a claims file, as `afterply.studies.papers.claims.load_own` reads it. tables: DataFrames
     or CSV files of the columns arm, run (its number), measure (or metric), value; with a column
     episode the last one counts, without a column study it is the claims file's name; other columns
-    tell results apart, and are selected by claims. out: a folder for the page.
+    tell results apart, and are selected by claims. A CSV file that was cut within a line is
+    refused; one that was cut between two lines looks like a shorter one, so compare the numbers of
+    runs that are printed with yours. out: a folder for the page.
 
     ValueError names all faults: file, entry and remedy, or the column and line of a table that is
     not as said.
