@@ -72,7 +72,8 @@ def test_rules_with_one_name_in_the_code_stay_apart(monkeypatch):
     with monkeypatch.context() as numbered:
         numbered.setattr(FunctionIdentity, "_unique_ids", itertools.repeat(7))
         game = race()  # the rules `player` and `over` are lambdas
-    assert game._compiled["player"]._wrapper_name == game._compiled["over"]._wrapper_name
+        compiled = game._compiled
+    assert compiled["player"]._wrapper_name == compiled["over"]._wrapper_name
     assert [game.over([k, 0]) for k in range(6)] == [False] * 5 + [True]
     assert _equal(_trained(td, game), _trained(td, game, fast=False))
 

@@ -221,7 +221,8 @@ class _Cache(caching.NullCache):
         return _code_directory(code.co_filename) / f"{function}-{digest}.code"
 
     def load_overload(self, sig, target_context):
-        target_context.refresh()
+        # Without `target_context.refresh()`, which loads all that numba can compile: a third of a
+        # second, and whoever compiles does it anyway.
         key = self._key(sig, target_context.codegen())
         with contextlib.suppress(Exception):  # code of another kind raises anything
             content = read_code(self._file(key))
