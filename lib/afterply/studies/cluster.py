@@ -7,6 +7,7 @@ another worker counts no more. So each task is done once for the study, however 
 
 import sys
 import time
+from concurrent.futures import CancelledError
 
 from ..checks import needs
 
@@ -37,13 +38,17 @@ def results(client, function, calls):
     """Yield what ``function(*call)`` returns on the workers for each call, as soon as it is there.
 
     RuntimeError if no worker has the sources of the study, or one task always ends its worker.
+    ConnectionError if the scheduler ends.
     """
+    distributed = needs("distributed", "cluster")
     client.wait_for_workers(1, timeout=WORKERS_SECONDS)
     tasks = _Tasks(client, function, calls)
     try:
         while tasks.open:
             yield from tasks.finished()
             tasks.look_for_silent_workers()
+    except (CancelledError, distributed.comm.CommClosedError) as error:
+        raise ConnectionError("the Dask scheduler is gone: the same command goes on") from error
     finally:
         client.cancel(list(tasks.futures), force=True)
 
@@ -107,7 +112,7 @@ class _Tasks:
             if number not in self.open:  # another worker was faster
                 continue
             if future.status == "cancelled":
-                raise ConnectionError("the Dask scheduler is gone: the same command goes on")
+                raise CancelledError
             error = future.exception()
             if isinstance(error, distributed.KilledWorker) and self.tries[number] < MOST_TRIES:
                 self.submit(number)
