@@ -12,7 +12,7 @@ from afterply.opponents import optional
 os.environ.setdefault("AFTERPLY_PROFILE", "quick")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 LONG = ("slow", "engine")
-TOUCHES_AN_ENGINE = ("players.perfect", "gtp.", ".connect4_")  # in a notebook's source
+TOUCHES_AN_ENGINE = ("BitBully", "bitbully", "gtp.")  # in the text of a notebook
 
 
 class Hidden:
