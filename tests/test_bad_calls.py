@@ -129,6 +129,7 @@ LEARNERS = [
     ("td.Session(game, max_plies=_)", COUNT),
     ("td.Session(game, tc=_)", WORD),
     ("td.Session(game, tc='id', tc_init=_)", ["0.0", "-1", "nan", "'1'"]),
+    ("td.Session(game, weight_init=_)", ["1.0", "-2", "inf", "'1'"]),
     ("td.Session(game, sigmoid=_)", ["1", "None", "'yes'"]),
     ("td.Session(game, farl=_)", WORD),
     ("td.Session(game, step_reward=_)", ["nan", "inf", "'1'", "None"]),

@@ -72,6 +72,7 @@ EVALUATORS = [  # small ones of every kind, their game, a session, the key of th
     (WON, HEX, CORNERS, "47f1b376d18f7f5d"),
     (sarsa_study.Endings(games=3), HEX, CORNERS, "2420b90043d564fe"),
     (game_measures.Scores2048(games=2), GAME2048, TILES, "d47da11c2d1c09ab"),
+    (game_measures.Searched2048(games=2, depth=2), GAME2048, TILES, "f1021136fc1343ff"),
     (snapshots.GamesAgainst(games=4), TICTACTOE, trained, "249ce7858d771a89"),
     (snapshots.GamesAsFirst(games=4), TICTACTOE, trained, "9f160325460e4ac5"),
     (snapshots.ConvergedTeacher(10), TICTACTOE, taught, "2ec6bc8124cf6c23"),

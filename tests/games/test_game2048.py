@@ -9,6 +9,7 @@ from afterply.games.rules import game2048
 GAMES = 2_000
 LEFT, _, RIGHT, DOWN = range(4)
 game, raw = games.load("game2048"), games.load("game2048", raw_score=True)
+every = games.load("game2048", all_tiles=True)
 
 
 def slide(row):
@@ -51,6 +52,7 @@ def test_random_boards_with_large_tiles_equal_plain_lists():
         legal = [a for a in range(4) if moves[a][0] != cells]
         assert game.legal(s).tolist() == legal and game.over(s) == (not legal)
         assert game.board(s).tolist() == [min(e, 14) for e in cells]
+        assert every.board(s).tolist() == cells
         for action in legal:
             after, score = game.play(s, action), moves[action][1]
             assert (game2048.exponents(after), after[2]) == moves[action]

@@ -53,6 +53,7 @@ TD_CASES = [(name, {}) for name in ("tictactoe", "lines", "race", "nim", "kalah"
     ("tictactoe", {**SOURCE, "trace": "RESET", **TRACE}),
     ("tictactoe", {"newest_ns": True, **TRACE}),
     ("tictactoe", {"max_plies": 6}),
+    ("tictactoe", {"weight_init": 0.5}),
     ("tictactoe", {"step_reward": -0.04, "gamma": 0.9}),
     ("tictactoe", MOVE),
     ("tictactoe", {**MOVE, "farl": "second", "tc": "exp", "learn_start_state": True}),
@@ -73,7 +74,7 @@ TD_CASES = [(name, {}) for name in ("tictactoe", "lines", "race", "nim", "kalah"
     ("nim3p", {"learn_from_random": True, "tc": "exp"}),
     ("nim3p", {"farl": "off"}),
     ("nim3p", {"random_move_rule": "source", "lambda_": 0.8, "sigmoid": False}),
-    ("nim3p", {"max_plies": 7, "step_reward": 0.1}),
+    ("nim3p", {"max_plies": 7, "step_reward": 0.1, "weight_init": 0.7}),
     ("race", {"greedy": "value", "learn_start_state": True}),
     ("race", {"terminal_target": "literal", **UNTAUGHT}),
     ("race", {"max_plies": 5, "sigmoid": True, "tc": "exp"}),
@@ -90,7 +91,7 @@ SARSA_CASES = [(name, method) for name in BASE for method in ({}, Q)] + [
     ("tictactoe", {"distinct_symmetries": False}),
     ("lines", {"tc": "id", **EVERY, **TRACE}),
     ("lines", {"newest_ns": True, **TRACE}),
-    ("lines", {**LATE, **TRACE, "tc": "id"}),
+    ("lines", {**LATE, **TRACE, "tc": "id", "weight_init": -0.5}),
     ("lines", {**LATE, **Q, "tc": "exp", **EVERY}),
     ("lines", {"tc": "id", "tc_accumulate": "delta", "alpha_schedule": "geometric"}),
     ("kalah", {"epsilon": 0.5}),
@@ -142,6 +143,7 @@ def tables_of(session):
 def reference_tables(session, reference):
     """The reference's dictionaries in the same form."""
     tables = np.zeros_like(tables_of(session), np.float64)
+    tables[..., 0] = reference.first
     tables[..., 1:] = session.params["tc_init"]
     for p in range(session.game.players):
         offset = 0

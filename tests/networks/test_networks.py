@@ -161,13 +161,30 @@ def test_players_that_put_other_marks_can_share_a_table_of_whole_boards():
     assert np.array_equal(own.sum(axis=0), shared[0])  # a board tells who has made it
 
 
+@pytest.mark.parametrize("sigmoid, largest", [(True, 0.9), (False, 320_000.0)])
+def test_at_the_start_every_board_has_the_initial_value(tmp_path, sigmoid, largest):
+    game = games.load("tictactoe")
+    for value in (-largest, largest):
+        net = ntuple.Network(
+            game, [range(9), [0, 1]], weight_init=value, sigmoid=sigmoid, distinct_symmetries=False
+        )
+        found = [net.value(game.play(game.start(), cell), 0) for cell in range(9)]
+        assert found == pytest.approx([value] * 9, rel=1e-6)
+        assert net.active() == 0
+        net.save(tmp_path / "net.npz")
+        assert (tmp_path / "net.npz").stat().st_size < 3_000  # only what has changed
+
+
 @pytest.mark.parametrize("per_action", [False, True])
 @pytest.mark.parametrize("precision, whole", [("float32", True), ("float64", False)])
-def test_file_gives_the_same_network(tmp_path, precision, whole, per_action):
+@pytest.mark.parametrize("first", [0.0, 0.3])
+def test_file_gives_the_same_network(tmp_path, precision, whole, first, per_action):
     how = dict(sigmoid=False, distinct_symmetries=False, precision=precision, per_action=per_action)
+    how["weight_init"] = first
     net = ntuple.Network(TICTACTOE, LINES, symmetries=whole, shared_tables=not whole, **how)
     net.weights[:, ::3] = np.random.default_rng(0).normal(size=net.weights[:, ::3].shape)
     net.weights[0, 1] = -0.0  # what underflow in float32 leaves of a small negative weight
+    net.weights[0, 2] = 0.0
     net.save(tmp_path / "net.npz")
     same = ntuple.load(tmp_path / "net.npz", TICTACTOE)
     assert same.checksum() == net.checksum() and same.settings == net.settings

@@ -34,7 +34,7 @@ class SarsaReference(Reference):
     def q(self, state, action, p):
         pairs = self.pairs(state, action)
         return self.output(
-            self.weights[p][i].get((self.index(i, board), turned), 0.0)
+            self.weights[p][i].get((self.index(i, board), turned), self.first)
             for i in range(len(self.tuples))
             for board, turned in pairs
         )

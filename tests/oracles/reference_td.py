@@ -48,6 +48,9 @@ class Reference:
         self.weights, self.sums, self.absolutes = (
             [[{} for _ in tuples] for _ in range(game.players)] for _ in range(3)
         )
+        total = self.set.weight_init
+        total = math.atanh(total) if self.set.sigmoid else total
+        self.first = total / (len(self.tuples) * len(game.symmetries))  # every weight
         self.trace = [[] for _ in range(game.players)]  # newest first: (boards, slope)
         self.num_kept = 1
         if self.set.lambda_ > 0:
@@ -76,7 +79,7 @@ class Reference:
 
     def value(self, state, p):
         pairs = [(i, q) for q in self.boards(state) for i in range(len(self.tuples))]
-        return self.output(self.weights[p][i].get(self.index(i, q), 0.0) for i, q in pairs)
+        return self.output(self.weights[p][i].get(self.index(i, q), self.first) for i, q in pairs)
 
     # ---- Algorithm 7 with App. A.5
     def update(self, p, state, delta, made_by_random):
@@ -112,7 +115,7 @@ class Reference:
         x = delta if self.set.tc_accumulate == "delta" else recommended
         n, a = sums.get(name, self.set.tc_init), absolutes.get(name, self.set.tc_init)
         if first:
-            table[name] = table.get(name, 0.0) + rate * self.factor(n, a) * recommended
+            table[name] = table.get(name, self.first) + rate * self.factor(n, a) * recommended
         if self.set.tc != "none" and (first or not self.set.inhibit_counters):
             sums[name], absolutes[name] = n + x, a + abs(x)
 

@@ -9,6 +9,7 @@ from afterply import games, players
 from afterply.games.game import Game
 from afterply.kernel.random import new_rng, random_int
 from afterply.learners import td, td_wrapped
+from afterply.networks.ntuple import Network
 from afterply.players import agents
 from afterply.search import max_n
 from many import one_in
@@ -56,6 +57,65 @@ MAX_N = {
     "dice": (take_game(dice=True), 0),
     "extra turns": (take_game(extra_turn=True), 0),
 }
+
+
+def expectimax(game, net, s, depth):
+    """The mover's rewards to come of the actions, by the book; the last one is worth r + V."""
+    mover = game.player(s)
+
+    def from_here(state):
+        return game.score(state)[mover] - game.score(s)[mover]
+
+    def after_that(state):
+        if game.over(state):
+            return 0.0
+        best = max(expectimax(game, net, state, depth - 1))
+        return best if game.player(state) == mover else -best
+
+    def promised(after):
+        if depth > 1:
+            following = game.outcomes(after)
+            return sum(p * (from_here(state) + after_that(state)) for state, p in following)
+        is_end = game.deterministic and game.over(after)
+        return from_here(after) + (0.0 if is_end else net.value(after, mover))
+
+    return [promised(game.play(s, action)) for action in game.legal(s)]
+
+
+LEAVES = {
+    "2048": (games.load("game2048", raw_score=True, all_tiles=True), [[0, 1, 4], [5, 6]], 3),
+    "tictactoe": (TICTACTOE, [[0, 1, 2], [4]], 4),
+    "extra turns": (games.load("kalah", houses=3, seeds=2), [[0, 1, 2], [3, 4]], 4),
+}
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_a_network_at_the_leaves_gives_what_plain_expectimax_gives(name):
+    game, tuples, most = LEAVES[name]
+    net = Network(game, tuples, sigmoid=False)
+    random = np.random.default_rng(3)
+    for s in random_states(game, 2, 3, 5):
+        if game.name == "game2048":  # few empty cells, so that the plain search takes no minute
+            s = game.parse("2 4 8 16  32 2 4 8  2 64 2 4  8 2 . 2 score 200")
+        for depth in (most, 1, 2):
+            net.weights[:] = random.normal(size=net.weights.shape)  # it may learn in between
+            player = players.MaxN(depth, leaf=net).playing(game)
+            expected = expectimax(game, net, s, depth) + game.score(s)[game.player(s)]
+            assert player.values(s) == pytest.approx(expected, abs=1e-9)
+
+
+def test_what_can_not_be_at_the_leaves_is_refused():
+    nim = games.load("nim3p")
+    for leaf, words in (
+        (players.Random(), "n-tuple network of V"),
+        (lambda state: 0, "n-tuple network of V"),
+        (Network(TICTACTOE, [[0]], per_action=True), "n-tuple network of V"),
+        (Network(nim, [[0]]), "two with opposite rewards"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            players.MaxN(2, leaf=leaf)
+    with pytest.raises(ValueError, match="was made for"):
+        players.MaxN(2, leaf=Network(TICTACTOE, [[0]])).playing(LEAVES["2048"][0])
 
 
 def test_a_table_of_few_positions_changes_no_value():

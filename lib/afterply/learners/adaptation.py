@@ -245,6 +245,7 @@ class NetworkSession(BaseSession):
             symmetries=params["symmetries"],
             shared_tables=params["shared_tables"],
             precision=params["precision"],
+            weight_init=float(params["weight_init"]),
             tc_init=float(params["tc_init"]) if has_counters else 0.0,
         )
 

@@ -5,6 +5,7 @@
 
 import hashlib
 import itertools
+import math
 from collections import Counter
 
 import numpy as np
@@ -30,7 +31,12 @@ TOGETHER = 128 << 10
 SMALL = 32  # steps that compute all indices of a board at little cost
 PLIES = 20  # of a random game that shows how many cells a move changes
 
-FILE_DEFAULTS = {"symmetries": True, "shared_tables": False, "per_action": False}
+FILE_DEFAULTS = {
+    "symmetries": True,
+    "shared_tables": False,
+    "per_action": False,
+    "weight_init": 0.0,
+}
 WORK = {
     "after": ("int32", "size"),
     "reward": ("float64", "players"),
@@ -40,6 +46,7 @@ WORK = {
 }
 MOST_TUPLES = 1 << 16  # drawn at random
 PIECE = 1 << 24  # weights that are written or read at once: positions take twice their memory
+LARGEST_INIT = 1e30  # what a float32 holds, and some sums of it
 
 
 def random_walk(game, num: int, length: int, rng, corners: bool = False) -> list[list[int]]:
@@ -236,6 +243,18 @@ def _action_symmetries(game, num_symmetries, num_actions) -> np.ndarray:
     return np.ascontiguousarray(maps, np.int32)
 
 
+def _activation(value, sigmoid) -> float:
+    """Return the sum of weights for which the output is `value`; ValueError if there is none."""
+    if not sigmoid:
+        return value
+    if not -1.0 < value < 1.0:
+        raise ValueError(
+            f"weight_init={value!r} must be between -1 and 1, as the output tanh is: take a smaller"
+            " one, or sigmoid=False"
+        )
+    return math.atanh(value)
+
+
 class Network:
     """An n-tuple network for a game.
 
@@ -261,12 +280,18 @@ class Network:
         Type of the weights.
     per_action : bool
         Whether each action has a weight set, too, for Q(s, a) instead of V(s').
+    weight_init : float
+        Value of a board at the start, in rewards of the game. All its weights share it equally, so
+        each is this value divided by the number of weights that are looked up for a board (of what
+        the output function makes this value, if it has one). A board that equals some of its
+        symmetric boards has as many fewer weights, and so much less. More than can be reached is
+        optimistic: whatever is new looks good, and is tried. Source: [guei2021] (V_init).
 
     Raises
     ------
     ValueError
-        For bad tuples, too large tables, and a network of Q for a game that does not say what
-        symmetries make of its actions.
+        For bad tuples, too large tables, an initial value that no output can be, and a network of Q
+        for a game that does not say what symmetries make of its actions.
 
     Examples
     --------
@@ -289,6 +314,7 @@ class Network:
         tc_init=0.0,
         precision="float32",
         per_action=False,
+        weight_init=0.0,
     ):
         flags = {
             "sigmoid": sigmoid,
@@ -299,6 +325,7 @@ class Network:
         }
         flags = {name: boolean(name, value) for name, value in flags.items()}
         tc_init = number("tc_init", tc_init, 0.0)
+        weight_init = number("weight_init", weight_init, -LARGEST_INIT, LARGEST_INIT)
         tuples = listed("tuples", tuples)
         check_tuples(check_game(game, "a network"), tuples)
         maps = _symmetries(game, symmetries, per_action)
@@ -306,6 +333,7 @@ class Network:
         self.game = game
         self.tuples = [[int(cell) for cell in cells] for cells in tuples]
         self.trainings = 0  # pieces of training that the weights may come from
+        self.weight_init = weight_init
         num_tuples = len(self.tuples)
         num_actions = game.actions if per_action else 0
         stride, offset, size = _layout(game, self.tuples, maps, max(1, num_actions))
@@ -315,7 +343,9 @@ class Network:
         itemsize = np.dtype(precision).itemsize
         _check_size(size, (num_weights + num_counters) * itemsize)
         counters = _table(num_counters, tc_init, precision)
-        weights = _table(num_weights, 0.0, precision)
+        first_weight = _activation(weight_init, flags["sigmoid"]) / num_features
+        weights = _table(num_weights, first_weight, precision)
+        self.first_weight = weights.dtype.type(first_weight)  # of all weights
         readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
         num_readers = [len(features_of_cell) for features_of_cell in readers]
         break_even = game.cells * num_features // sum(num_readers)
@@ -390,8 +420,8 @@ class Network:
         return values[:num_legal]
 
     def active(self) -> float:
-        """Return the fraction of weights that are not 0, over all players' sets."""
-        return float(np.count_nonzero(self.weights) / self.weights.size)
+        """Return the fraction of weights that are not as at the start, over all players' sets."""
+        return float(np.count_nonzero(self.weights != self.first_weight) / self.weights.size)
 
     def checksum(self) -> str:
         """Return 16 hex digits that identify the weights bit for bit."""
@@ -412,6 +442,7 @@ class Network:
             "symmetries": len(net.symmetries) == len(self.game.symmetries),
             "shared_tables": net.player_step == 0,
             "per_action": self.per_action,
+            "weight_init": self.weight_init,
         }
         for name, value in options.items():
             if value != FILE_DEFAULTS[name]:
@@ -419,14 +450,16 @@ class Network:
         return settings
 
     def contents(self) -> tuple[dict, dict]:
-        """Return header and arrays of a file: weights that are not 0, and the gaps between them."""
+        """Return header and arrays of a file: weights that have changed, and the gaps between."""
         weights = self.weights.ravel()
-        number = sum(_positions(weights, start).size for start in range(0, weights.size, PIECE))
+        number = 0
+        for start in range(0, weights.size, PIECE):
+            number += _positions(weights, start, self.first_weight).size
         gaps = np.empty(number, np.uint32 if weights.size < 2**32 else np.uint64)
         kept = np.empty(number, weights.dtype)
         filled = last = 0
         for start in range(0, weights.size, PIECE):
-            positions = _positions(weights, start)
+            positions = _positions(weights, start, self.first_weight)
             place = slice(filled, filled + positions.size)
             gaps[place] = np.diff(positions, prepend=last)
             kept[place] = weights[positions]
@@ -467,11 +500,12 @@ def load(path, game) -> Network:
     return with_checksum(path, net, meta)
 
 
-def _positions(weights, start) -> np.ndarray:
-    """Return where weights that a file keeps are in the piece from `start` on."""
+def _positions(weights, start, first_weight) -> np.ndarray:
+    """Return where weights have changed, and a file keeps them, in the piece from `start` on."""
     piece = weights[start : start + PIECE]
-    # The checksum tells -0.0, which underflow leaves, from 0.0.
-    return start + np.flatnonzero((piece != 0) | np.signbit(piece))
+    # The checksum tells -0.0, which underflow leaves, from 0.0: compare bits.
+    bits = f"u{weights.itemsize}"
+    return start + np.flatnonzero(piece.view(bits) != first_weight.view(bits))
 
 
 def _has_form_for(archive, table) -> bool:

@@ -5,7 +5,7 @@ import numpy as np
 from ..checks import one_of, seed_number, whole
 from ..kernel.random import new_rng, pick_best, seed_from
 from ..search import max_n, mcts
-from .basic import BestValue, Player
+from .basic import BestValue, Player, wrap
 
 
 class MCTS(Player):
@@ -91,20 +91,43 @@ class MaxN(BestValue):
     at random. The search keeps what it has seen in a table; `positions` limits it: see
     :func:`afterply.search.max_n.values`.
 
+    With an agent `leaf`, in games for one player or for two with opposite rewards, the last of the
+    actions is worth its reward and what the agent's network says of the afterstate. So depth 1 is
+    the agent alone, and in 2048 depth 3 is what is called expectimax of 3 plies.
+
     Source: [korf1991]; [konen2021] Table 1 (Max-N, depth 10 for Tic-Tac-Toe, 15 for Nim).
+
+    Examples
+    --------
+    >>> from afterply import games, players
+    >>> game, agent = games.load("game2048"), players.zoo("game2048")
+    >>> MaxN(2, leaf=agent).playing(game).values(game.start(seed=1)).shape
+    (4,)
     """
 
-    positions = None  # of the class, so that a player without a limit is told as it always was
+    # of the class, so that a player without them is told as it always was
+    positions = None
+    leaf = None
 
-    def __init__(self, depth: int = 10, positions: int | None = None):
+    def __init__(self, depth: int = 10, positions: int | None = None, leaf=None):
         self.depth = max_n.check_depth(depth)
         if positions is not None:
             self.positions = max_n.check_positions(positions)
         self.name = f"Max-N-{self.depth}"
+        if leaf is not None:
+            agent = wrap(leaf)
+            self.leaf = max_n.check_leaf(getattr(agent, "net", leaf))
+            self.name += f" around {agent.name}"
+
+    def new_match(self, game, actions_from_start, seat, seed):
+        """Begin a match; raises ValueError if the agent at the leaves does not go with the game."""
+        super().new_match(game, actions_from_start, seat, seed)
+        if self.leaf is not None:
+            max_n.check_leaf(self.leaf, game)
 
     def values(self, state) -> np.ndarray:
         """Return the mover's value of every legal action."""
-        by_player = max_n.values(self.game, state, self.depth, self.positions)
+        by_player = max_n.values(self.game, state, self.depth, self.positions, self.leaf)
         return np.ascontiguousarray(by_player[:, self.game.player(state)])
 
 

@@ -5,6 +5,10 @@ keeps the rewards *to come* of all players, by position and by the remaining dep
 are exact. That is one depth if the limit cut the subtree somewhere, else every depth from the
 subtree's height on. So no value depends on what was searched before.
 
+With a network at its leaves the last action of a line is worth what the network says of its
+afterstate, as for a greedy player; so chance is averaged over between the actions, and after the
+last one the network has averaged. In a game for one player with chance this is expectimax.
+
 In alpha-beta the values are those of the first player, who maximises. A player may move several
 times in a row. A position that repeats one on the same line counts as a draw. The search sees only
 the `core` of a state, so repetitions of positions before the root do not count.
@@ -22,7 +26,10 @@ from ..games import calls
 from ..games.conformance import LESS, TOLERANCE, not_opposite
 from ..games.game import check_game
 from ..kernel.compile import kernel
+from ..networks import lookup
+from ..networks.ntuple import Network
 from ..processes import PerThread
+from .puct import check_base
 
 __all__ = ["MinMaxSearch", "Solution", "solve", "values"]
 
@@ -67,6 +74,11 @@ STACK = {
     "num_outcomes": ("int32", "plies"),
     "probability":  ("float64", "plies"),          # of the outcome that is being searched
 }
+LEAF = {  # of a network at the leaves: the afterstate's board, its indices and symmetric boards
+    "cells":  ("int32", "cells"),
+    "index":  ("uint32", "features"),
+    "boards": ("int32", "boards"),
+}
 LINE = {  # of alpha-beta
     "states": ("int32", "plies", "core"),
     "moves":  ("int32", "plies", "max_legal"),
@@ -80,6 +92,7 @@ LINE = {  # of alpha-beta
 # fmt: on
 Transpositions = namedtuple("Transpositions", TABLE)
 Stack = namedtuple("Stack", STACK)
+Leaf = namedtuple("Leaf", LEAF)
 Line = namedtuple("Line", LINE)
 
 
@@ -150,8 +163,11 @@ def known(rules, table, stack, ply, remaining, keep_terminal, may_grow):
 
 
 @kernel
-def search(rules, table, stack, depth, keep_terminal, may_grow):
-    """Write the rewards to come; return the height (CUT if cut) or a status. Source: [korf1991]."""
+def search(rules, net, leaf, table, stack, keep_terminal, may_grow, depth):
+    """Write the rewards to come; return the height (CUT if cut) or a status. Source: [korf1991].
+
+    The last action of a line is valued by a network `net`, unless that is None.
+    """
     # Not by recursion: the stack of a thread may be too small for a line of many plies.
     ply = 0
     height = known(rules, table, stack, ply, depth, keep_terminal, may_grow)
@@ -163,7 +179,8 @@ def search(rules, table, stack, depth, keep_terminal, may_grow):
         else:
             ply -= 1
             add_outcome(rules, stack, ply, height)
-        if next_outcome(rules, stack, ply):
+        is_last = depth - ply == 1
+        if next_outcome(rules, net, leaf, stack, ply, is_last):
             ply += 1
             height = known(rules, table, stack, ply, depth - ply, keep_terminal, may_grow)
         else:
@@ -182,8 +199,11 @@ def begin_position(rules, stack, ply):
 
 
 @kernel
-def next_outcome(rules, stack, ply):
-    """Write what may follow a position into the next ply; return False if all has been searched."""
+def next_outcome(rules, net, leaf, stack, ply, is_last):
+    """Write what may follow a position into the next ply; return False if all has been searched.
+
+    Nothing follows an action that is the last one of a line and valued by a network.
+    """
     after, following = stack.after[ply], stack.states[ply + 1]
     while stack.outcome[ply] == stack.num_outcomes[ply]:
         if stack.action[ply] != NO_ACTION:
@@ -195,13 +215,31 @@ def next_outcome(rules, stack, ply):
         calls.call_play(rules, after, stack.moves[ply, stack.action[ply]])
         stack.trial[ply, :] = 0.0
         stack.outcome[ply] = 0
-        stack.num_outcomes[ply] = calls.call_outcomes(rules, after) if rules.chance != 0 else 1
+        if net is not None and is_last:
+            stack.num_outcomes[ply] = 0
+            value_afterstate(rules, net, leaf, stack, ply)
+        else:
+            stack.num_outcomes[ply] = calls.call_outcomes(rules, after) if rules.chance != 0 else 1
     calls.copy_into(following, after, rules.size)
     stack.probability[ply] = 1.0
     if rules.chance != 0:
         stack.probability[ply] = calls.call_outcome(rules, following, stack.outcome[ply])
     stack.outcome[ply] += 1
     return True
+
+
+@kernel
+def value_afterstate(rules, net, leaf, stack, ply):
+    """Write what an action's reward and the network's value of its afterstate promise."""
+    after, trial, mover = stack.after[ply], stack.trial[ply], stack.mover[ply]
+    stack.height[ply] = CUT
+    calls.call_score(rules, after, stack.scores[ply + 1])
+    trial[mover] = stack.scores[ply + 1, mover] - stack.scores[ply, mover]
+    if rules.chance != 0 or not calls.call_over(rules, after):
+        calls.call_board(rules, after, leaf.cells)
+        trial[mover] += lookup.value_of(net, mover, leaf.cells, leaf.index, leaf.boards)
+    if rules.players == 2:  # their rewards are opposite
+        trial[1 - mover] = -trial[mover]
 
 
 @kernel
@@ -241,10 +279,19 @@ def _new_table(game, capacity) -> Transpositions:
 
 
 class MaxNSearch:
-    """Working memory for Max-N in one game: a stack, and a table that grows with the search."""
+    """Working memory for Max-N in one game: a stack, and a table that grows with the search.
 
-    def __init__(self, game):
+    With a network `net` the table begins empty in each search: the network may have learned since.
+    """
+
+    def __init__(self, game, net=None):
         check_game(game, "a search")
+        self.net = None
+        self.leaf = None
+        if net is not None:
+            self.net = net.arrays
+            sizes = dict(features=len(self.net.offset), boards=len(self.net.symmetries))
+            self.leaf = Leaf(**calls.allocate(LEAF, game, **sizes))
         if not game.deterministic:
             game.outcomes(game.start())  # ValueError if the game does not list its chance outcomes
         self.table = _new_table(game, FIRST_CAPACITY)
@@ -256,13 +303,25 @@ class MaxNSearch:
         The results are in ``stack.values[0]`` and ``stack.root``. With `keep_terminal` the table
         holds every position that was met, terminal ones included; MemoryError if it is too small.
         """
+        if self.net is not None:
+            self.table.low[:] = EMPTY
+            self.table.count[0] = 0
         status = TABLE_FULL
         while status == TABLE_FULL:
             self.stack.states[0] = s
             capacity = len(self.table.low)
             is_allowed = positions is None or 3 * (2 * capacity) // 4 <= positions
             may_grow = keep_terminal or (capacity < MAX_CAPACITY and is_allowed)
-            status = search(game.rules, self.table, self.stack, depth, keep_terminal, may_grow)
+            status = search(
+                game.rules,
+                self.net,
+                self.leaf,
+                self.table,
+                self.stack,
+                keep_terminal,
+                may_grow,
+                depth,
+            )
             if status == TABLE_FULL:
                 self._grow(game)
         if status == TOO_DEEP:
@@ -289,6 +348,7 @@ class _Searches(threading.local):
 
     def __init__(self):
         self.by_game = WeakKeyDictionary()  # game -> MaxNSearch
+        self.by_net = WeakKeyDictionary()  # network at the leaves -> MaxNSearch
 
 
 _searches = _Searches()
@@ -306,13 +366,30 @@ def check_positions(positions) -> int | None:
     return whole("positions that the table may hold", positions, 3 * FIRST_CAPACITY // 4)
 
 
-def values(game, state, depth, positions=None) -> np.ndarray:
+def check_leaf(net, game=None) -> Network:
+    """Return a network that can value the last action of a line, or raise ValueError."""
+    if not isinstance(net, Network) or net.per_action:
+        raise ValueError(f"leaf={net!r} must be an n-tuple network of V, or an agent with one")
+    game = game or net.game
+    check_base(net, game)
+    if game.players > 2 or game.players == 2 and not_opposite(game):
+        raise ValueError(
+            f"leaf is for one player, or two with opposite rewards, not {game!r}: a network tells"
+            " only what the player who moves expects. Take players.Wrapped"
+        )
+    return net
+
+
+def values(game, state, depth, positions=None, leaf=None) -> np.ndarray:
     """Return the Max-N value of every legal action for every player, float64 [num_legal, players].
 
     After `depth` actions a position is worth its present cumulative reward. The table grows to
     some 12.6 million `positions` of each game and thread, 670 MB for two players, or to as many as
     are given, at least 3,072: fewer make the search slower and change no value. ValueError if a
     game of chance does not list its outcomes.
+
+    With a network `leaf` the last of the `depth` actions is worth its reward and the network's
+    value of its afterstate: depth 1 is a greedy choice.
 
     Source: [korf1991]; [konen2021] Sec. 3.3 (opponent Max-N).
 
@@ -324,10 +401,14 @@ def values(game, state, depth, positions=None) -> np.ndarray:
     depth = min(check_depth(depth), UNLIMITED)
     positions = check_positions(positions)
     check_game(game, "Max-N")
-    memory = _searches.by_game.get(game)
+    if leaf is None:
+        memories, owner = _searches.by_game, game
+    else:
+        memories, owner = _searches.by_net, check_leaf(leaf, game)
+    memory = memories.get(owner)
     if memory is None:
-        memory = MaxNSearch(game)
-        _searches.by_game[game] = memory
+        memory = MaxNSearch(game, leaf)
+        memories[owner] = memory
     state = game._state(state, to_move=True)
     num_legal = len(game.legal(state))
     memory.run(game, state, depth, positions=positions)

@@ -16,6 +16,7 @@ from ....kernel.random import best_of, new_rng, seed_from
 from ....networks.lookup import read_action_values
 from ....networks.ntuple import Network
 from ....opponents.perfect import Perfect, value
+from ....players.searching import MaxN
 from ...evaluators import Evaluator, played
 from ...results import rows_of
 
@@ -186,6 +187,7 @@ HEX_STARTS = _hex_starts()
 # list. Matches between searches confirm the winner after 0, 2, 12 and 24; 14 and 18 are open.
 HEX_WON_STARTS = (((), 0), *(((cell,), 1) for cell in (0, 2, 12, 14, 18, 24)))
 TILES = (1024, 2048, 4096, 8192, 16384)
+LARGE_TILES = (2048, 4096, 8192, 16384, 32768)
 
 
 @dataclass(frozen=True)
@@ -281,11 +283,7 @@ class Scores2048(Evaluator):
                 "end_value": float(points_of_a_reward * last_values.mean()),
             }
         )
-        largest_tiles = np.array([2 ** max(exponents(state)) for state in states])
-        for tile in TILES:
-            percent = 100.0 * float((largest_tiles >= tile).mean())
-            rows.append({"measure": "reached", "tile": tile, "value": percent})
-        return rows
+        return rows + _reached(states, TILES)
 
     def _play(self, game, net, seed):
         """Play the games; return their last states, and the numbers of :func:`play_greedily`."""
@@ -298,3 +296,62 @@ class Scores2048(Evaluator):
             state = states[k]
             play_greedily(game.rules, net.arrays, state, moves, values, rng, net._work, sums[k])
         return states, sums
+
+
+def _reached(states, tiles, **columns) -> list[dict]:
+    """Return the percentage of some last states with each tile, or a larger one."""
+    largest_tiles = np.array([2 ** max(exponents(state)) for state in states])
+    rows = []
+    for tile in tiles:
+        percent = 100.0 * float((largest_tiles >= tile).mean())
+        rows.append({"measure": "reached", "tile": tile, **columns, "value": percent})
+    return rows
+
+
+@dataclass(frozen=True)
+class Searched2048(Scores2048):
+    """Games of 2048 with an expectimax search around the network; depth 1 is the network alone.
+
+    Measures, all with the `depth` of the search, in moves:
+
+    - ``score``, ``score_best`` and ``score_sd``: mean, greatest number and standard deviation of
+      the points of a game;
+    - ``moves``: mean number of moves;
+    - ``reached``, with the ``tile``: games that reach it, in percent.
+    """
+
+    depth: int = 1
+    name = property(lambda self: f"{self.games} games of 2048, {self.depth} plies")
+
+    def _measure(self, game, net, seed):
+        states, moves = self._ends(game, net, seed)
+        points = states[:, 2].astype(float)
+        values = {
+            "score": float(points.mean()),
+            "score_best": float(points.max()),
+            "score_sd": float(points.std()),
+            "moves": float(np.mean(moves)),
+        }
+        rows = rows_of(values, depth=self.depth)
+        return rows + _reached(states, LARGE_TILES, depth=self.depth)
+
+    def _ends(self, game, net, seed):
+        """Play the games; return their last states, and how many moves each took."""
+        if self.depth == 1:  # without Python between two moves
+            states, sums = self._play(game, net, seed)
+            return states, sums[:, 0]
+        player = MaxN(self.depth, leaf=net)
+        states = []
+        moves = []
+        for k in range(self.games):
+            seed_of_game = seed_from(seed, k)
+            player.new_match(game, [], 0, seed_from(seed_of_game, "ties"))
+            rng = new_rng(seed_of_game)
+            state = game.start(seed_of_game)
+            num_moves = 0
+            while not game.over(state):
+                state = game.next(state, player.choose(state), rng)
+                num_moves += 1
+            states.append(state)
+            moves.append(num_moves)
+        return np.array(states), moves
