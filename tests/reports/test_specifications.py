@@ -144,7 +144,7 @@ def test_a_curve_says_of_each_reading_what_the_test_of_the_value_says():
         assert (said in ("reproduced", "consistent")) == (row.outcome == "gives it")
     (counted,) = shares(found).to_dict("records")
     assert (counted["readings"], counted["gives it"], counted["switch"]) == (4, 2, "M")
-    figure, data = figures.specification_curves({"Nim": found}, "win rate", {"Nim": 50})
+    figure, data = figures.specification_curves([found], "win rate")
     assert data["value"].is_monotonic_increasing and len(data) == 3
     bars, _ = figures.shares_of_readings(shares(found))
     assert bars.axes[0].get_xlim() == (0, 100) and "FARL" in figure.svg() + bars.svg()
@@ -161,6 +161,6 @@ def test_a_table_of_cells_is_as_near_as_its_trainings_are():
     found = curve([claim], combinations(switches(1)), results(values))
     assert found["values"][0].tolist() == [0, 0, 0]
     assert found["values"][1].tolist() == [0, 0, sum(claim.value.values()) / 2]
-    table = whole(found, [claim])
+    table = whole(found)
     assert table["given"].tolist() == [1, int(found["outcome"][1] == "gives it")]
     assert table["value"].tolist() == pytest.approx([0, found["values"][1].mean() / claim.margin])

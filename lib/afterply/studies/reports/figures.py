@@ -540,42 +540,43 @@ def strip(groups, label, best=None, title="", possible=None):
 
 
 @in_our_style
-def specification_curves(tables, label, printed, title="", logarithmic=False):
+def specification_curves(tables, label, title="", logarithmic=False):
     """Draw printed values in all readings: sorted results, and below them what each reading sets.
 
-    tables: name of a panel -> rows of `specifications.curve` or `whole`, of one value. printed:
-    name -> the printed value, with its margin about it as a band. A dot says that a reading has a
-    level other than the text's; a ring marks the text itself. Two panels stand beside each other.
+    tables: of `specifications.curve` or `whole`; each value has a panel, two beside each other,
+    with the printed value as a line in the band of its margin. A dot says that a reading has a
+    level other than the text's; a ring marks the text itself. Vertical lines join the least and
+    the greatest of a reading's trainings.
     """
-    measured = {name: rows[rows["runs"] > 0] for name, rows in tables.items()}
-    measured = {name: rows.sort_values("value", kind="stable") for name, rows in measured.items()}
-    measured = {name: rows for name, rows in measured.items() if len(rows)}
-    if not measured:
+    panels = []
+    for table in tables:
+        for _, rows in table[table["runs"] > 0].groupby("id", sort=False):
+            panels.append(rows.sort_values("value", kind="stable"))
+    if not panels:
         return None, pd.DataFrame()
-    switched = list(dict.fromkeys(itertools.chain(*map(_levels_switched, measured.values()))))
-    columns = min(2, len(measured))
-    blocks = -(-len(measured) // columns)
+    switched = list(dict.fromkeys(itertools.chain(*map(_levels_switched, panels))))
+    columns = min(2, len(panels))
+    blocks = -(-len(panels) // columns)
     height_of_dots = 0.3 + 0.17 * len(switched)  # inches
     size = (WIDEST, 0.9 + blocks * (2.1 + height_of_dots))
     figure = Picture(figsize=size, layout="constrained")
     heights = [1.9, height_of_dots] * blocks
     grid = figure.subplots(2 * blocks, columns, squeeze=False, height_ratios=heights)
-    for place, axes in enumerate(grid.T.reshape(columns, blocks, 2).swapaxes(0, 1).reshape(-1, 2)):
-        if place >= len(measured):
-            axes[0].remove()
-            axes[1].remove()
-            continue
-        name, rows = list(measured.items())[place]
-        _draw_sorted(axes[0], rows, printed[name], "log" if logarithmic else "linear")
-        axes[0].set_title(textwrap.fill(name, 92 // columns), fontsize=11)
-        _draw_levels(axes[1], rows, switched, named=place % columns == 0)
-        if place % columns == 0:
-            axes[0].set_ylabel(label)
+    for place, rows in enumerate(panels):
+        row, column = divmod(place, columns)
+        curve, dots = grid[2 * row : 2 * row + 2, column]
+        _draw_sorted(curve, rows, "log" if logarithmic else "linear")
+        place_in_table = rows["place"].iloc[0].partition(", ")[2] or rows["place"].iloc[0]
+        curve.set_title(textwrap.fill(place_in_table, 92 // columns), fontsize=11)
+        _draw_levels(dots, rows, switched, named=column == 0)
+        if column == 0:
+            curve.set_ylabel(label)
+    for axes in grid[-2:, len(panels) - columns * (blocks - 1) :].ravel():
+        axes.remove()
     figure.suptitle(title, fontsize=12)
     marks = [Line2D([], [], linestyle="", label=words, **look) for words, look in OUTCOME.values()]
     legend(figure, 4, handles=[*marks, THE_TEXT, AS_PRINTED, BAND])
-    parts = [rows.assign(panel=name) for name, rows in measured.items()]
-    return figure, pd.concat(parts, ignore_index=True).drop(columns=["values"])
+    return figure, pd.concat(panels, ignore_index=True).drop(columns="values")
 
 
 def _levels_switched(rows):
@@ -588,8 +589,9 @@ def _levels_switched(rows):
     return pairs
 
 
-def _draw_sorted(axes, rows, printed, scale):
+def _draw_sorted(axes, rows, scale):
     """Draw the results of readings in their order, the least and the greatest of their runs."""
+    printed = rows["target"].iloc[0]
     margin = rows["margin"].iloc[0]
     axes.axhspan(printed - margin, printed + margin, color=BAND.get_facecolor(), linewidth=0)
     axes.axhline(printed, color=DARK, linewidth=1.2, linestyle="--")
@@ -613,6 +615,8 @@ def _draw_levels(axes, rows, switched, named):
     places = np.arange(len(rows))
     for y, (switch, level) in enumerate(switched):
         axes.axhline(y, color="#ececec", linewidth=0.8, zorder=0)
+        if switch not in rows:
+            continue
         for outcome, (_, look) in OUTCOME.items():
             chosen = ((rows["outcome"] == outcome) & (rows[switch] == level)).to_numpy()
             heights = np.full(chosen.sum(), y)
@@ -629,7 +633,7 @@ def _draw_levels(axes, rows, switched, named):
 @in_our_style
 def shares_of_readings(shares, title="", row_height=0.34):
     """Draw for each printed value in how many readings it comes out: `specifications.shares`."""
-    names = [f"{row.place}: {row.printed}" for row in shares.itertuples()]
+    names = [": ".join(filter(None, row)) for row in zip(shares["place"], shares["printed"])]
     figure = Picture(figsize=(WIDEST, 1.4 + row_height * len(shares)), layout="constrained")
     axes = figure.add_subplot()
     left = pd.Series(0.0, shares.index)

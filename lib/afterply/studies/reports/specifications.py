@@ -36,6 +36,7 @@ __all__ = ["Reading", "aliases", "combinations", "crossed", "curve", "effects", 
 TEXT = "the text"
 SHOWN = (GIVES, BEYOND, UNDECIDED, FAILS)
 COLUMNS = ["id", "place", "printed", "reading", "value", "low", "high", "runs", "outcome"]
+COLUMNS += ["values", "target", "margin"]
 CONFIDENCE = 0.95
 
 
@@ -174,11 +175,16 @@ def curve(claims, readings: list[Reading], table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``COLUMNS``, a column for each switch with its level, and ``values``: an array with a value
-        for each training. Of a cell of wins, draws and losses a value is the number of games with
-        another result than printed. ``outcome`` is that of the study's own test of the value.
+        ``COLUMNS``, and a column for each switch with its level. ``values`` is an array with a
+        value for each training, and `target` the printed one. Of a cell of wins, draws and losses
+        a value is the number of games with another result than printed, and `target` is 0.
+        `outcome` is that of the study's own test of the printed value.
     """
-    results = by_columns(table)
+    claims = list(claims)
+    measures = set()
+    for claim in claims:
+        measures |= {columns["measure"] for columns in claim.selections.values()}
+    results = by_columns(table[table["measure"].isin(measures)])
     study = table["study"].iloc[0] if len(table) else ""
     rows = []
     for claim in claims:
@@ -198,7 +204,9 @@ def curve(claims, readings: list[Reading], table: pd.DataFrame) -> pd.DataFrame:
                 "runs": compared["runs"],
                 "outcome": OUTCOMES.get(compared["verdict"], FAILS),
             }
-            rows.append(row | reading.levels | {"values": values, "margin": claim.margin})
+            target = 0.0 if isinstance(claim.value, dict) else claim.value
+            row |= {"values": values, "target": target, "margin": claim.margin}
+            rows.append(row | reading.levels)
     return pd.DataFrame(rows)
 
 
@@ -216,25 +224,24 @@ def _values(claim, results) -> np.ndarray:
     return np.sum(parts, axis=0) / 2
 
 
-def whole(table: pd.DataFrame, claims) -> pd.DataFrame:
+def whole(table: pd.DataFrame) -> pd.DataFrame:
     """Return how near every reading comes to all values of a printed table at once.
 
     ``values`` is the mean distance of a training from print, in margins of the values, and `given`
     the number of values that come out. The outcome is that of the table: it comes out if all do.
     """
-    distance_of = {claim.id: _distance_of(claim) for claim in claims}
     switches = switches_of(table)
     rows = []
     for _, group in table.groupby(["reading", *switches], sort=False):
         distances = []
         for row in group.itertuples():
-            distances.append(distance_of[row.id](row.values) / row.margin)
+            distances.append(np.abs(row.values - row.target) / row.margin)
         is_whole = all(map(len, distances))
         values = np.mean(distances, axis=0) if is_whole else np.zeros(0)
         first = group.iloc[0]
         row = {
             "id": "",
-            "place": "the whole table",
+            "place": f"{len(group)} values at once",
             "printed": "",
             "reading": first["reading"],
             "value": values.mean() if is_whole else math.nan,
@@ -245,13 +252,7 @@ def whole(table: pd.DataFrame, claims) -> pd.DataFrame:
             "given": int((group["outcome"] == GIVES).sum()),
         }
         rows.append(row | {switch: first[switch] for switch in switches} | {"values": values})
-    return pd.DataFrame(rows).assign(margin=1.0)
-
-
-def _distance_of(claim):
-    """Return a function of the values of a claim: their distances from print."""
-    printed = 0.0 if isinstance(claim.value, dict) else claim.value
-    return lambda values: np.abs(values - printed)
+    return pd.DataFrame(rows).assign(target=0.0, margin=1.0)
 
 
 def _outcome_of_all(outcomes):
@@ -264,8 +265,7 @@ def _outcome_of_all(outcomes):
 
 def switches_of(table: pd.DataFrame) -> list[str]:
     """Return the switches of a table of :func:`curve`."""
-    others = {*COLUMNS, "values", "margin", "given"}
-    return [name for name in table.columns if name not in others]
+    return [name for name in table.columns if name not in (*COLUMNS, "given")]
 
 
 def shares(table: pd.DataFrame) -> pd.DataFrame:
