@@ -31,7 +31,6 @@ from ..papers.compare import final_values, row_of
 from ..results import by_columns, key
 from .readings import BEYOND, FAILS, GIVES, OPEN, OUTCOMES, UNDECIDED
 
-
 TEXT = "the text"
 SHOWN = (GIVES, BEYOND, UNDECIDED, FAILS)
 COLUMNS = ["id", "place", "printed", "reading", "value", "low", "high", "runs", "outcome"]
