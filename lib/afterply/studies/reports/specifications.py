@@ -296,7 +296,8 @@ def effects(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns: switch, level, effect, low, high.
+        Columns: switch, level, effect, low, high. Without rows where a reading has no training
+        yet: in a part of a design the effects of its switches are mixed up.
 
     Raises
     ------
@@ -307,24 +308,20 @@ def effects(table: pd.DataFrame) -> pd.DataFrame:
     """
     if table["id"].nunique() > 1:
         raise ValueError(f"the table is of {table['id'].nunique()} values: select one by its id")
-    trained = table[table["runs"] > 0]
     rows = []
-    for switch in switches_of(table):
+    for switch in switches_of(table) if (table["runs"] > 0).all() else ():
         levels = list(dict.fromkeys(table[switch]))
         for level in levels[1:]:
-            weights = _weights(trained[switch], levels[0], level)
-            if weights is not None:
-                rows.append((switch, level, *_contrast(trained, weights)))
+            weights = _weights(table[switch], levels[0], level)
+            rows.append((switch, level, *_contrast(table, weights)))
     found = pd.DataFrame(rows, columns=["switch", "level", "effect", "low", "high"])
     return found.sort_values("effect", key=abs, ascending=False, kind="stable", ignore_index=True)
 
 
 def _weights(levels, text, level):
-    """Return the weight of each reading in a difference of two means, None if one has none."""
+    """Return the weight of each reading in a difference of two means."""
     is_level = (levels == level).to_numpy()
     is_text = (levels == text).to_numpy()
-    if not is_level.any() or not is_text.any():
-        return None
     return is_level / is_level.sum() - is_text / is_text.sum()
 
 
