@@ -567,7 +567,7 @@ def specification_curves(tables, label, title="", logarithmic=False):
         curve, dots = grid[2 * row : 2 * row + 2, column]
         _draw_sorted(curve, rows, "log" if logarithmic else "linear")
         place_in_table = rows["place"].iloc[0].partition(", ")[2] or rows["place"].iloc[0]
-        curve.set_title(textwrap.fill(place_in_table, 92 // columns), fontsize=11)
+        curve.set_title(textwrap.fill(place_in_table, 76 // columns), fontsize=11)
         _draw_levels(dots, rows, switched, named=column == 0)
         if column == 0:
             curve.set_ylabel(label)
@@ -596,7 +596,7 @@ def _draw_sorted(axes, rows, scale):
     axes.axhspan(printed - margin, printed + margin, color=BAND.get_facecolor(), linewidth=0)
     axes.axhline(printed, color=DARK, linewidth=1.2, linestyle="--")
     places = np.arange(len(rows))
-    for outcome, (_, look) in OUTCOME.items():
+    for outcome, (_, look) in reversed(OUTCOME.items()):
         chosen = (rows["outcome"] == outcome).to_numpy()
         values = rows["values"][chosen]
         span = [list(map(min, values)), list(map(max, values))]
@@ -617,7 +617,7 @@ def _draw_levels(axes, rows, switched, named):
         axes.axhline(y, color="#ececec", linewidth=0.8, zorder=0)
         if switch not in rows:
             continue
-        for outcome, (_, look) in OUTCOME.items():
+        for outcome, (_, look) in reversed(OUTCOME.items()):
             chosen = ((rows["outcome"] == outcome) & (rows[switch] == level)).to_numpy()
             heights = np.full(chosen.sum(), y)
             axes.plot(places[chosen], heights, "o", markersize=2.6, color=look["color"])
