@@ -16,6 +16,7 @@ from sample_games import take_game
 
 TICTACTOE, NIM = games.load("tictactoe"), games.load("nim")
 START, LINE = TICTACTOE.start(), [4, 0, 2, 1, 6]  # the first player wins
+GEOMETRIC = {"epsilon_schedule": "geometric"}
 LOOP = {"initial_q": 0.6, "last_move": "set", "epsilon": 0.0, "learner_seat": "second"}
 
 
@@ -51,6 +52,7 @@ def entries(net):
         (take_game(extra_turn=True), {"epsilon": 0.5}),
         # it falls in 300 of the 400 games, to 0
         (TICTACTOE, {"epsilon": [1.0, 0.0], "epsilon_games": 300, "learner_seat": "first"}),
+        (TICTACTOE, {"epsilon": [1.0, 0.01], "epsilon_games": 300} | GEOMETRIC),
         (TICTACTOE, LOOP | {"teacher": "non-deterministic"}),
         (TICTACTOE, LOOP | {"ties": "first", "draw_reward": 0.5}),
     ],
@@ -84,6 +86,7 @@ def test_a_ramp_with_equal_ends_is_the_constant_bit_for_bit():
         ({"epsilon": [1.0, float("nan")]}, "finite"),
         ({"epsilon": [1.0, "0"]}, "must be a number"),
         ({"epsilon": [1.0, 0.0], "epsilon_games": 0}, "at least 1"),
+        ({"epsilon": [1.0, 0.0]} | GEOMETRIC, r"both ends must be above 0, such as \[1.0, 0.01\]"),
     ],
 )
 def test_a_ramp_that_makes_no_sense_is_refused(wrong, words):

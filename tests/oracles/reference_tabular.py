@@ -1,5 +1,6 @@
 """Algorithm 1 of [jamieson2022] in plain Python: slow, short, and apart from the kernels."""
 
+import math
 from types import SimpleNamespace
 
 from afterply.kernel.random import new_rng
@@ -27,7 +28,10 @@ class Reference:
         if not isinstance(self.set.epsilon, list):
             return self.set.epsilon
         first, last = self.set.epsilon
-        return first + (last - first) * min(self.games / self.set.epsilon_games, 1.0)
+        x = min(self.games / self.set.epsilon_games, 1.0)
+        if self.set.epsilon_schedule == "geometric":
+            return first * math.exp(x * math.log(last / first))
+        return first + (last - first) * x
 
     def learner(self, owner, s):
         legal = self.game.legal(s).tolist()

@@ -13,6 +13,7 @@ import numpy as np
 from ..checks import whole as check_whole
 from ..files import out_of_range
 from ..kernel.compile import kernel
+from ..kernel.functions import exp, log
 from ..kernel.random import seed_from
 from ..networks.table import NONE, QTable, best_value, full
 from ..networks.table_games import (
@@ -52,6 +53,7 @@ PARAMETERS = {
     "gamma": fraction(0.9, "discount factor"),
     "epsilon": ramp(0.3, "random move rate of the learner, constant or [first, last]", 0.0, 1.0),
     "epsilon_games": whole(8_000, "training games in which epsilon goes from first to last", 1),
+    "epsilon_schedule": choice(("linear", "geometric"), "how it goes there"),
     "teacher": choice(TEACHERS, "its twin, Min-Max (first or any best), random, a frozen table"),
     "teacher_games": whole(8_000, "training games of the converged teacher, with its own twin", 1),
     "teacher_every": whole(0, "of them between checkpoints that find its convergence; 0: none", 0),
@@ -72,8 +74,8 @@ PARAMETERS = {
 DEFAULTS = parameters.defaults(PARAMETERS)
 Par = namedtuple("Par", parameters.kernel_values(PARAMETERS, DEFAULTS))
 # what a converged teacher has in common with its pupil
-ALIKE = ("alpha", "gamma", "epsilon", "epsilon_games", "win_reward", "loss_reward", "draw_reward")
-ALIKE += ("twin", "initial_q", "last_move", "ties")
+ALIKE = ("alpha", "gamma", "epsilon", "epsilon_games", "epsilon_schedule", "win_reward")
+ALIKE += ("loss_reward", "draw_reward", "twin", "initial_q", "last_move", "ties")
 
 
 def compile_parameters(params: dict) -> Par:
@@ -150,6 +152,8 @@ def outcome(own, other):
 def exploration(par, games):
     """Return epsilon after a number of training games. Deviations: D2."""
     x = min(games / par.epsilon_games, 1.0)
+    if par.epsilon_schedule_geometric:
+        return par.epsilon_first * exp(x * log(par.epsilon_last / par.epsilon_first))
     return par.epsilon_first + (par.epsilon_last - par.epsilon_first) * x
 
 
@@ -217,6 +221,13 @@ class Session(BaseSession):
         super().__init__(game, params, seed, **changed)
         self.snapshots = self.params["snapshots"]
         self.par = compile_parameters(self.params)
+        if self.par.epsilon_schedule_geometric and not (
+            self.par.epsilon_first > 0.0 and self.par.epsilon_last > 0.0
+        ):
+            raise ValueError(
+                f"epsilon={self.params['epsilon']!r} never reaches 0 by equal factors: with"
+                " epsilon_schedule='geometric' both ends must be above 0, such as [1.0, 0.01]"
+            )
         self.work = new_work(game, seed)
         self.net = QTable(game, 0, self.params["initial_q"], self.params["ties"])
         self.net.outcomes = np.zeros((2, 3), np.int64)

@@ -1,8 +1,10 @@
 """Figures, each a function of a table that returns ``(figure, data)``: every number drawn."""
 
+import itertools
 import textwrap
 
 import matplotlib
+import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
@@ -10,9 +12,11 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from ...stats import Interval, mean_interval, plain
 from ..papers.compare import UNITS
-from ..papers.verdicts import MIN_RUNS, REPRODUCED
+from ..papers.verdicts import BETTER, INCONCLUSIVE, MIN_RUNS, NOT_REPRODUCED, REPRODUCED
 from ..results import LIKE, filling, in_percent
 from .picture import DARK, SETTINGS, SIZE, VERDICTS, Picture
+from .readings import BEYOND, FAILS, GIVES, UNDECIDED, WORDS
+from .specifications import switches_of
 
 # far enough apart for eyes with red-green weakness, too: a test simulates it
 COLOUR_MARKER_LINE = [
@@ -41,6 +45,22 @@ CEILING = "both at the ceiling"
 # cells of a map of effects
 PLAIN = {"no difference": "#e4e4e4", CEILING: "#f2ead3", "open": "#ffffff"}
 INTERVAL = ["runs", "mean", "low", "high"]
+# outcome of a reading -> how it is called and drawn
+OUTCOME = {}
+for outcome, verdict in (
+    (GIVES, REPRODUCED),
+    (BEYOND, BETTER),
+    (UNDECIDED, INCONCLUSIVE),
+    (FAILS, NOT_REPRODUCED),
+):
+    look = VERDICTS[verdict]
+    OUTCOME[outcome] = (
+        WORDS[outcome],
+        {"marker": look.marker, "color": look.colour, "markersize": 5},
+    )
+THE_TEXT_LOOK = {"marker": "o", "color": DARK, "markerfacecolor": "none", "markersize": 11}
+THE_TEXT = Line2D([], [], linestyle="", label="the text", **THE_TEXT_LOOK)
+AS_PRINTED = Line2D([], [], color=DARK, linewidth=1.2, linestyle="--", label="printed")
 in_our_style = matplotlib.rc_context(SETTINGS)  # as a decorator
 
 
@@ -517,6 +537,118 @@ def strip(groups, label, best=None, title="", possible=None):
     axes.set(xlabel=label, title=title)
     name_rows(axes, list(groups))
     return figure, pd.DataFrame(rows, columns=["group", "run", "value", "mean", "low", "high"])
+
+
+@in_our_style
+def specification_curves(tables, label, title="", logarithmic=False):
+    """Draw printed values in all readings: sorted results, and below them what each reading sets.
+
+    tables: of `specifications.curve` or `whole`; each value has a panel, two beside each other,
+    with the printed value as a line in the band of its margin. A dot says that a reading has a
+    level other than the text's; a ring marks the text itself. Vertical lines join the least and
+    the greatest of a reading's trainings.
+    """
+    panels = []
+    for table in tables:
+        for _, rows in table[table["runs"] > 0].groupby("id", sort=False):
+            panels.append(rows.sort_values("value", kind="stable"))
+    if not panels:
+        return None, pd.DataFrame()
+    switched = list(dict.fromkeys(itertools.chain(*map(_levels_switched, panels))))
+    columns = min(2, len(panels))
+    blocks = -(-len(panels) // columns)
+    height_of_dots = 0.3 + 0.17 * len(switched)  # inches
+    size = (WIDEST, 0.9 + blocks * (2.1 + height_of_dots))
+    figure = Picture(figsize=size, layout="constrained")
+    heights = [1.9, height_of_dots] * blocks
+    grid = figure.subplots(2 * blocks, columns, squeeze=False, height_ratios=heights)
+    for place, rows in enumerate(panels):
+        row, column = divmod(place, columns)
+        curve, dots = grid[2 * row : 2 * row + 2, column]
+        _draw_sorted(curve, rows, "log" if logarithmic else "linear")
+        place_in_table = rows["place"].iloc[0].partition(", ")[2] or rows["place"].iloc[0]
+        curve.set_title(textwrap.fill(place_in_table, 76 // columns), fontsize=11)
+        _draw_levels(dots, rows, switched, named=column == 0)
+        if column == 0:
+            curve.set_ylabel(label)
+    for axes in grid[-2:, len(panels) - columns * (blocks - 1) :].ravel():
+        axes.remove()
+    figure.suptitle(title, fontsize=12)
+    marks = [Line2D([], [], linestyle="", label=words, **look) for words, look in OUTCOME.values()]
+    legend(figure, 4, handles=[*marks, THE_TEXT, AS_PRINTED, BAND])
+    return figure, pd.concat(panels, ignore_index=True).drop(columns="values")
+
+
+def _levels_switched(rows):
+    """Return (switch, level) of all levels other than the text's, which the first reading has."""
+    in_design = rows.sort_index()
+    pairs = []
+    for switch in switches_of(rows):
+        levels = list(dict.fromkeys(in_design[switch]))
+        pairs += [(switch, level) for level in levels[1:]]
+    return pairs
+
+
+def _draw_sorted(axes, rows, scale):
+    """Draw the results of readings in their order, the least and the greatest of their runs."""
+    printed = rows["target"].iloc[0]
+    margin = rows["margin"].iloc[0]
+    axes.axhspan(printed - margin, printed + margin, color=BAND.get_facecolor(), linewidth=0)
+    axes.axhline(printed, color=DARK, linewidth=1.2, linestyle="--")
+    places = np.arange(len(rows))
+    for outcome, (_, look) in reversed(OUTCOME.items()):
+        chosen = (rows["outcome"] == outcome).to_numpy()
+        values = rows["values"][chosen]
+        span = [list(map(min, values)), list(map(max, values))]
+        axes.vlines(places[chosen], *span, color=look["color"], alpha=0.4, linewidth=1.2)
+        axes.plot(places[chosen], rows["value"][chosen], linestyle="", **look)
+    is_text = (rows.index == rows.index.min()).nonzero()[0]
+    axes.plot(is_text, rows["value"].iloc[is_text], linestyle="", **THE_TEXT_LOOK)
+    axes.set_yscale(scale)
+    axes.set_xlim(-1, len(rows))
+    axes.tick_params(labelbottom=False, length=0, axis="x")
+    axes.grid(axis="x", visible=False)
+
+
+def _draw_levels(axes, rows, switched, named):
+    """Draw a dot for each level that a reading has, in the colour of its outcome."""
+    places = np.arange(len(rows))
+    for y, (switch, level) in enumerate(switched):
+        axes.axhline(y, color="#ececec", linewidth=0.8, zorder=0)
+        if switch not in rows:
+            continue
+        for outcome, (_, look) in reversed(OUTCOME.items()):
+            chosen = ((rows["outcome"] == outcome) & (rows[switch] == level)).to_numpy()
+            heights = np.full(chosen.sum(), y)
+            axes.plot(places[chosen], heights, "o", markersize=2.6, color=look["color"])
+    names = [f"{switch}: {level}" for switch, level in switched]
+    name_rows(axes, names if named else [""] * len(names))
+    axes.tick_params(labelsize=9, length=0, labelbottom=False)
+    axes.set_xlim(-1, len(rows))
+    axes.grid(visible=False)
+    axes.set_xlabel(f"{len(rows)} readings, sorted by result", fontsize=10)
+    axes.spines[["left", "bottom"]].set_visible(False)
+
+
+@in_our_style
+def shares_of_readings(shares, title="", row_height=0.34):
+    """Draw for each printed value in how many readings it comes out: `specifications.shares`."""
+    names = [": ".join(filter(None, row)) for row in zip(shares["place"], shares["printed"])]
+    figure = Picture(figsize=(WIDEST, 1.4 + row_height * len(shares)), layout="constrained")
+    axes = figure.add_subplot()
+    left = pd.Series(0.0, shares.index)
+    for outcome, (words, look) in OUTCOME.items():
+        if outcome not in shares:
+            continue
+        width = 100.0 * shares[outcome] / shares["readings"]
+        axes.barh(
+            range(len(shares)), width, left=left, color=look["color"], label=words, height=0.7
+        )
+        left += width
+    name_rows(axes, names)
+    axes.set(xlabel="percent of the readings", xlim=(0, 100), title=title)
+    legend(figure, 4)
+    return figure, shares
 
 
 @in_our_style

@@ -360,6 +360,25 @@ class TrainingGames(Evaluator):
         return rows
 
 
+@dataclass(frozen=True)
+class LossesOfAllKinds(Evaluator):
+    """Losses that may decide about convergence: in greedy games and in training, of each seat.
+
+    The measure is ``losses``: with the opponent, of greedy games against the own teacher as in
+    `GamesAgainst`; of the variant ``training``, of all training games so far.
+    Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10, D22.
+    """
+
+    games: int = 100
+    name = "losses of all kinds"
+    measures = QTable
+
+    def _measure(self, game, net, seed):
+        rows = GamesAgainst(games=self.games)(game, net, seed)
+        rows += TrainingGames()(game, net, seed)
+        return [row for row in rows if row["measure"] == "losses"]
+
+
 def learning_contest(game, first, second, params, games=100, seed=0) -> table_games.ContestResult:
     """Play games as :func:`players.agents.contest`; greedy agents learn in copies of tables."""
     par = compile_parameters(check_parameters(PARAMETERS, params))
