@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest import mock
 
 import pandas as pd
 import pytest
@@ -306,6 +307,38 @@ def test_a_cluster_gives_the_same_whatever_its_workers_are(place, monkeypatch, c
     assert "has been silent for 8 s: others do what it does" in said
     keys = [json.loads(line).get("key") for line in made.records.path.read_text().splitlines()]
     assert len(keys) == len(set(keys))
+
+
+class SilentCluster:
+    """Two workers that say something when `last_seen` changes; "a" has the first task."""
+
+    def __init__(self):
+        self.last_seen = {"a": 0, "b": 0}
+        self.given = []  # the workers that each task was given to
+
+    def scheduler_info(self, n_workers):
+        return {"workers": {name: {"last_seen": seen} for name, seen in self.last_seen.items()}}
+
+    def submit(self, *call, workers, **options):
+        self.given.append(workers)
+        return mock.Mock(key=len(self.given))
+
+    def processing(self):
+        return {"a": range(1, 2), "b": range(2, 99)}
+
+
+def test_what_silent_workers_hold_waits_for_a_sound_one(monkeypatch):
+    client = SilentCluster()
+    monkeypatch.setattr(cluster, "SILENT_SECONDS", -1.0)
+    tasks = cluster._Tasks(client, None, [()])
+    for _ in range(2):  # nobody has said anything since the look before
+        tasks.look_for_silent_workers()
+    assert tasks.left_out == {"a", "b"} and client.given == [None]
+    client.last_seen["b"] = 1
+    for _ in range(2):  # given once
+        monkeypatch.setattr(cluster, "SILENT_SECONDS", 60.0)
+        tasks.look_for_silent_workers()
+        assert client.given == [None, ["b"]]
 
 
 @pytest.mark.slow

@@ -84,8 +84,7 @@ class _Tasks:
         """Give a call to any worker that is not left out; if there is none, to a silent one."""
         where = None  # also those that join later
         if self.left_out:
-            where = [address for address in self.workers() if address not in self.left_out]
-            where = where or list(self.left_out_for_silence)
+            where = self.sound_workers() or list(self.left_out_for_silence)
             if not where:
                 raise RuntimeError(
                     "the cluster has no worker left that can do a task: install the version of the"
@@ -99,6 +98,10 @@ class _Tasks:
     def workers(self) -> dict:
         """Return address -> what the scheduler knows of each worker."""
         return self.client.scheduler_info(n_workers=-1)["workers"]
+
+    def sound_workers(self) -> list:
+        """Return the addresses of the workers that are not left out."""
+        return [address for address in self.workers() if address not in self.left_out]
 
     def finished(self):
         """Wait a little, and yield the results that have come of calls that were open."""
@@ -134,9 +137,8 @@ class _Tasks:
             self.left_out.add(address)
 
     def look_for_silent_workers(self):
-        """Give what a worker does to others once it has been silent for long."""
+        """Give what only silent workers do to others, as soon as there are any."""
         now = time.monotonic()
-        silent = []
         for address, worker in self.workers().items():
             sign, since = self.signs.get(address, (None, now))
             if worker["last_seen"] != sign:
@@ -145,15 +147,19 @@ class _Tasks:
                     self.left_out_for_silence.discard(address)
                     self.left_out.discard(address)
             elif now - since > SILENT_SECONDS and address not in self.left_out:
-                silent.append(address)
-        if not silent:
+                self.leave_out(
+                    address, f"has been silent for {SILENT_SECONDS:.0f} s: others do what it does"
+                )
+                self.left_out_for_silence.add(address)
+        if not self.left_out_for_silence or not self.sound_workers():
             return
+        held = set()  # keys of the tasks that silent workers have
         keys_of_worker = self.client.processing()
-        for address in silent:
-            self.leave_out(
-                address, f"has been silent for {SILENT_SECONDS:.0f} s: others do what it does"
-            )
-            self.left_out_for_silence.add(address)
-            for future, number in list(self.futures.items()):
-                if future.key in keys_of_worker.get(address, ()) and number in self.open:
-                    self.submit(number)
+        for address in self.left_out_for_silence:
+            held.update(keys_of_worker.get(address, ()))
+        moving = {number for future, number in self.futures.items() if future.key in held}
+        for future, number in self.futures.items():
+            if future.key not in held:  # a sound worker does it already
+                moving.discard(number)
+        for number in sorted(moving & self.open):
+            self.submit(number)
