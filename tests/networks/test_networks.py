@@ -177,7 +177,7 @@ def test_at_the_start_every_board_has_the_initial_value(tmp_path, sigmoid, large
 
 @pytest.mark.parametrize("per_action", [False, True])
 @pytest.mark.parametrize("precision, whole", [("float32", True), ("float64", False)])
-@pytest.mark.parametrize("first", [0.0, 0.3])
+@pytest.mark.parametrize("first", [-0.0, 0.3])
 def test_file_gives_the_same_network(tmp_path, precision, whole, first, per_action):
     how = dict(sigmoid=False, distinct_symmetries=False, precision=precision, per_action=per_action)
     how["weight_init"] = first

@@ -326,6 +326,7 @@ class Network:
         flags = {name: boolean(name, value) for name, value in flags.items()}
         tc_init = number("tc_init", tc_init, 0.0)
         weight_init = number("weight_init", weight_init, -LARGEST_INIT, LARGEST_INIT)
+        weight_init += 0.0  # -0.0 becomes 0.0
         tuples = listed("tuples", tuples)
         check_tuples(check_game(game, "a network"), tuples)
         maps = _symmetries(game, symmetries, per_action)
