@@ -36,6 +36,7 @@ AT_ONCE = 8  # notebooks that read records
 TRAIN_AT_ONCE = 2  # notebooks that train: each uses all processors anyway
 START_SECONDS = 600  # until a kernel answers, on a machine that has much else to do
 STYLED = re.compile(r"(?<!\w)T_[0-9a-f]{5}(?![0-9A-Za-z])")  # random names of styled tables
+INJECTED = "Set by the command that made this copy, in place of the value above"
 TITLE_WIDTH = 80
 
 
@@ -81,7 +82,7 @@ class _Pass:
         notebook = load_notebook_node(str(path))
         values = profile_parameters(path, self.profile, self.parameters)
         if values:
-            notebook = parameterize_notebook(notebook, values)
+            notebook = parameterize_notebook(notebook, values, comment=INJECTED)
         cause = self._run(path, notebook, bar)
         if self.stopped.is_set():
             return cause
