@@ -570,7 +570,7 @@ def specification_curves(tables, label, title="", logarithmic=False):
         curve.set_title(textwrap.fill(place_in_table, 76 // columns), fontsize=11)
         _draw_levels(dots, rows, switched, named=column == 0)
         if column == 0:
-            curve.set_ylabel(label)
+            curve.set_ylabel(textwrap.fill(label, 22))
     for axes in grid[-2:, len(panels) - columns * (blocks - 1) :].ravel():
         axes.remove()
     figure.suptitle(title, fontsize=12)
