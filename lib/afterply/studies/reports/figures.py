@@ -646,7 +646,8 @@ def shares_of_readings(shares, title="", row_height=0.34):
         )
         left += width
     name_rows(axes, names)
-    axes.set(xlabel="percent of the readings", xlim=(0, 100), title=title)
+    axes.set(xlabel="percent of the readings", xlim=(0, 100))
+    figure.suptitle(title, fontsize=12)
     legend(figure, 4)
     return figure, shares
 
