@@ -80,6 +80,7 @@ EVALUATORS = [  # small ones of every kind, their game, a session, the key of th
     (snapshots.Stability(**STABLE), TICTACTOE, trained, "d855535f94a8c61f"),
     (snapshots.Baseline(games=4), TICTACTOE, trained, "15c2f2fcde1da3aa"),
     (snapshots.TrainingGames(), TICTACTOE, trained, "02a976d38c5e077c"),
+    (snapshots.LossesOfAllKinds(games=4), TICTACTOE, trained, "1803fc3f9f794649"),
     (snapshots.LearningTournament(**FOUR), TICTACTOE, trained, "76963e3a9ceb10db"),
     (game_measures.FirstMoves(), TICTACTOE, LINES, "53265c8a4dc4ecce"),
     (snapshots.ExactStrength(n=30, percents=(50, 100)), TICTACTOE, trained, "7b3959577cae1d37"),

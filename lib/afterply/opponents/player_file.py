@@ -78,7 +78,7 @@ class PlayerFile:
     patience = math.inf
 
     def __init__(self, path, seconds: float = 5.0, megabytes: int = 2000):
-        self.path = checked_path(path)
+        self.path = checked_path(path).absolute()  # a process elsewhere may start it
         self.name = self.path.stem
         if not self.path.is_file():
             raise ValueError(f"there is no file {path}")
