@@ -267,7 +267,8 @@ def growth(folder) -> list[str]:
     for panel in panels:
         rows = []
         for name, values in panel.curves.items():
-            rows.append([name, *(f"{value:,.4g}" for value in values)])
+            digits = ",.0f" if min(values) >= 100 else ",.3g"
+            rows.append([name, *(f"{value:{digits}}" for value in values)])
         sizes = " | ".join(
             f"{x:,}" if isinstance(x, int) else str(x).replace("\n", " ") for x in panel.x
         )

@@ -26,7 +26,7 @@ from oracles.reference_td import Reference, Splitmix64
 
 REPEATS, SECONDS = 3, 0.5
 CHUNK = 1_000  # episodes of a training between two looks at the clock
-LINKING = 3.0  # seconds until a training runs linked
+LINKING = 4.0  # seconds of a training until it runs linked
 READS = 1 << 22
 WALKS = dict(alpha=3.7, epsilon=0.1, tc="exp", episodes=10**9)
 LENGTHS, NUMBERS = (3, 4, 5, 6, 7, 8), (5, 10, 20, 40, 80, 160)
@@ -72,8 +72,9 @@ def training_speed(session) -> float:
         session.train(CHUNK)
         return session.moves - before
 
-    step()
-    time.sleep(LINKING)
+    linked = time.monotonic() + LINKING
+    while time.monotonic() < linked:
+        step()
     return fastest(step)
 
 
