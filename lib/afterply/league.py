@@ -157,7 +157,7 @@ def _player_paths(folder, game) -> list[Path]:
 
 
 def _size_of_block() -> int:
-    """Return how many players are in a block: so many that the processes find room."""
+    """Return how many players a block has, so that their processes fit into memory."""
     size = memory() // 2 // (BLOCKS_AT_ONCE * PLAYER_BYTES)
     return max(SMALLEST_BLOCK, min(LARGEST_BLOCK, size))
 

@@ -25,7 +25,7 @@ from afterply.studies.records import machine
 from oldest import said_by
 
 from . import scale
-from .scale import REPEATS, fastest, step_of, training_speed
+from .scale import REPEATS, TABLES, fastest, session_of, step_of, training_speed
 
 UCT_ITERATIONS, PUCT_ITERATIONS = 10_000, 1_000
 LONGEST = 10_000  # plies of a random game
@@ -57,7 +57,6 @@ SETTINGS = {  # name: (game, parameters of the learner)
     "Cube 2x2x2, 60 7-tuples, TC-id": ("cube2", CUBE | _walks(60, 7) | {"max_plies": 16}),
     "Cube 3x3x3, 120 7-tuples, TC-id": ("cube3", CUBE | _walks(120, 7) | {"max_plies": 13}),
 }
-TABLES = {"Tic-Tac-Toe": "tictactoe", "Kalah": "kalah", "Nine Men's Morris": "morris"}
 METHODS = {"SARSA": "sarsa", "Q-learning": "q"}  # these store a Q per action
 GAMES = {  # name: (our game, its parameters, OpenSpiel's game, its parameters)
     "ConnectFour": ("connect4", {}, "connect_four", {}),
@@ -94,19 +93,13 @@ def table(head: str, rows) -> list[str]:
     return lines
 
 
-def session_of(game: str, parameters: dict, learner=td):
-    """Return a training that does not come near its last episode."""
-    given = learner.DEFAULTS | {"episodes": 10**9} | parameters
-    return learner.Session(games.load(game), given, seed=1)
-
-
 def trainings() -> list[str]:
     """Measure the trainings of each learner, and how near they come to what memory allows."""
     rows, plain = [], []
     for name, (game, parameters) in SETTINGS.items():
         session = session_of(game, parameters)
         speed, reads = training_speed(session), scale.look_ups(session)
-        seconds = 1e-9 * scale.read_time(session.net.arrays.weights.nbytes) * reads
+        seconds = scale.seconds_of_reads(session)
         rows.append((name, f"{speed:,.0f}", f"{reads:,.0f}", f"{100 * speed * seconds:.0f}%"))
         slow = scale.plain_speed(game, parameters)
         plain.append((name, f"{speed:,.0f}", f"{slow:,.0f}", f"{speed / slow:,.0f}"))

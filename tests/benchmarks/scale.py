@@ -34,7 +34,7 @@ BOARDS, PLAYERS, ITERATIONS = (4, 6, 8, 11), (2, 3, 4), (100, 1_000, 10_000, 100
 BOARD_OF_MANY = {"rows": 6, "columns": 6, "k": 4}
 SYMMETRIC = {"tictactoe": "Tic-Tac-Toe\n8", "connect4": "ConnectFour\n2", "othello": "Othello\n8"}
 SYMMETRIC |= {"cube2": "Cube 2x2x2\n24"}
-TABULAR = {"Tic-Tac-Toe": "tictactoe", "Kalah": "kalah", "Nine Men's Morris": "morris"}
+TABLES = {"Tic-Tac-Toe": "tictactoe", "Kalah": "kalah", "Nine Men's Morris": "morris"}
 ALLOWED = "memory allows"
 EPISODES = (1_000, 10_000, 100_000)
 COLOURS = "#0077bb", "#aa3377", "#bbaa00", "#000000"
@@ -149,9 +149,15 @@ class Panel:
     curves: dict
 
 
-def session_of(name: str, parameters: dict, **options):
+def session_of(name: str, parameters: dict, learner=td, **options):
     """Return a training of a game, made with `options`, that does not come near its end."""
-    return td.Session(games.load(name, **options), td.DEFAULTS | parameters, 1)
+    given = learner.DEFAULTS | {"episodes": 10**9} | parameters
+    return learner.Session(games.load(name, **options), given, seed=1)
+
+
+def seconds_of_reads(session) -> float:
+    """Return how long the reads of a move take if they do not wait for each other."""
+    return 1e-9 * read_time(session.net.arrays.weights.nbytes) * look_ups(session)
 
 
 def _table_size(session) -> int:
@@ -164,8 +170,7 @@ def _trainings(title: str, across: str, by_size: dict) -> Panel:
     here, allowed = [], []
     for session in by_size.values():
         here.append(training_speed(session))
-        seconds_of_reads = 1e-9 * look_ups(session) * read_time(session.net.arrays.weights.nbytes)
-        allowed.append(1.0 / seconds_of_reads)
+        allowed.append(1.0 / seconds_of_reads(session))
     curves = {"here": here, ALLOWED: allowed}
     return Panel(title, across, "moves per CPU second", list(by_size), curves)
 
@@ -274,7 +279,7 @@ def _trees() -> Panel:
 def _q_tables() -> Panel:
     """Measure the memory of the Q-tables of two learners by their episodes."""
     sizes = {}
-    for name, game in TABULAR.items():
+    for name, game in TABLES.items():
         session = tabular.Session(games.load(game), {}, 1)
         sizes[name] = []
         for episodes in EPISODES:

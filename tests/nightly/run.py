@@ -98,6 +98,21 @@ class Progress:
             print(f"    WRONG: {line}", flush=True)
 
 
+def counted(part, what, ends, journal):
+    """Count how things ended, and yield how many have; an end without a count is wrong."""
+    begun = time.monotonic()
+    for end in ends:
+        part[what] += 1
+        part["seconds"] += time.monotonic() - begun
+        begun = time.monotonic()
+        if end in part:
+            part[end] += 1
+        else:
+            part["wrong"].append(end)
+        yield part[what]
+        journal.note()
+
+
 def run_rules(journal, progress, seed):
     """Compare games, an equal number of each."""
     import rules
@@ -157,18 +172,10 @@ def run_files(journal, progress, seed):
     for kind in damage.KINDS:
         name = f"damaged {kind.name}"
         part = journal.part(name, files=0, **{"refused": 0, "the same": 0})
-        begun = time.monotonic()
-        ends = damage.tried(kind, seed, part["files"], share) if part["files"] < share else ()
-        for end in ends:
-            part["files"] += 1
-            part["seconds"] += time.monotonic() - begun
-            begun = time.monotonic()
-            if end in part:
-                part[end] += 1
-            else:
-                part["wrong"].append(end)
-            progress.say(f"{name}: {part['files']} of {share}")
-            journal.note()
+        if part["files"] < share:
+            ends = damage.tried(kind, seed, part["files"], share)
+            for number in counted(part, "files", ends, journal):
+                progress.say(f"{name}: {number} of {share}")
         counts = f"{part['refused']} refused, {part['the same']} say the same"
         text = f"{part['files']} files, {counts}, {part['seconds']:.0f} s"
         progress.result(f"{name}: {text}", part["wrong"])
@@ -181,17 +188,13 @@ def run_calls(journal, progress, seed):
     number = len(every_value.all_calls())
     part = journal.part("calls", calls=0, clear=0, unclear=0, accepted=0, late=0)
     while part["calls"] < number:
-        begun = time.monotonic()
-        for call, value, end, _ in every_value.tried(first=part["calls"]):
-            part["calls"] += 1
-            part["seconds"] += time.monotonic() - begun
-            begun = time.monotonic()
-            if end in part:
-                part[end] += 1
-            else:
-                part["wrong"].append(f"{end}: {every_value.filled(call, value)}")
-            progress.say(f"calls: {part['calls']:,} of {number:,}")
-            journal.note()
+        tried = every_value.tried(first=part["calls"])
+        ends = (
+            end if end in part else f"{end}: {every_value.filled(call, value)}"
+            for call, value, end, _ in tried
+        )
+        for done in counted(part, "calls", ends, journal):
+            progress.say(f"calls: {done:,} of {number:,}")
     ends = {end: part[end] for end in ("accepted", "clear", "unclear", "late")}
     text = f"{part['calls']:,} calls, {ends}, {part['seconds']:.0f} s"
     progress.result(f"bad calls: {text}", part["wrong"])
