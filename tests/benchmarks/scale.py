@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from matplotlib.ticker import NullFormatter
 
 from afterply import games
 from afterply.kernel.compile import kernel
@@ -20,7 +21,7 @@ from afterply.learners import tabular, td
 from afterply.search import mcts
 from afterply.search.puct import Search
 from afterply.studies.reports import picture
-from afterply.studies.reports.figures import in_our_style
+from afterply.studies.reports.figures import STYLES, in_our_style
 from afterply.studies.reports.picture import GREY
 from oracles.reference_td import Reference, Splitmix64
 
@@ -37,7 +38,6 @@ SYMMETRIC |= {"cube2": "Cube 2x2x2\n24"}
 TABLES = {"Tic-Tac-Toe": "tictactoe", "Kalah": "kalah", "Nine Men's Morris": "morris"}
 ALLOWED = "memory allows"
 EPISODES = (1_000, 10_000, 100_000)
-COLOURS = "#0077bb", "#aa3377", "#bbaa00", "#000000"
 OF_MEMORY = {"Tic-Tac-Toe": "tictactoe", "Hex": "hex", "Connect\nFour": "connect4"}
 OF_MEMORY |= {"Othello": "othello", "2048": "game2048"}
 
@@ -307,12 +307,12 @@ def draw(panels: list[Panel]):
     for axes, panel in zip(figure.subplots(rows, 2).flat, panels):
         for number, (name, values) in enumerate(panel.curves.items()):
             if panel.across:
-                line, colour = ("--", GREY) if name == ALLOWED else ("-", COLOURS[number])
-                axes.plot(panel.x, values, line, color=colour, marker="os^D"[number], label=name)
+                style = STYLES[number] | ({"color": GREY} if name == ALLOWED else {})
+                axes.plot(panel.x, values, label=name, **style)
             else:
                 width = 0.8 / len(panel.curves)
                 places = np.arange(len(panel.x)) + (number + 0.5) * width - 0.4
-                axes.bar(places, values, width, color=COLOURS[number], label=name)
+                axes.bar(places, values, width, color=STYLES[number]["color"], label=name)
         if panel.across:
             axes.set_xscale("log")
             axes.set_xticks(panel.x, [_tick(value) for value in panel.x])
@@ -321,9 +321,10 @@ def draw(panels: list[Panel]):
             axes.set_xticks(range(len(panel.x)), panel.x)
         if panel.up == "MiB" or ALLOWED in panel.curves:
             axes.set_yscale("log")
+            axes.yaxis.set_minor_formatter(NullFormatter())
         else:
             axes.set_ylim(0, None)
-            axes.yaxis.set_major_formatter("{x:,.0f}")
+        axes.yaxis.set_major_formatter("{x:,g}" if panel.up == "MiB" else "{x:,.0f}")
         axes.set(title=panel.title, xlabel=panel.across, ylabel=panel.up)
         if len(panel.curves) > 1:
             axes.legend(framealpha=0.6)

@@ -45,19 +45,19 @@ CEILING = "both at the ceiling"
 # cells of a map of effects
 PLAIN = {"no difference": "#e4e4e4", CEILING: "#f2ead3", "open": "#ffffff"}
 INTERVAL = ["runs", "mean", "low", "high"]
-# outcome of a reading -> how it is called and drawn
-OUTCOME = {}
-for outcome, verdict in (
-    (GIVES, REPRODUCED),
-    (BEYOND, BETTER),
-    (UNDECIDED, INCONCLUSIVE),
-    (FAILS, NOT_REPRODUCED),
-):
+LIKE_VERDICT = {GIVES: REPRODUCED, BEYOND: BETTER, UNDECIDED: INCONCLUSIVE, FAILS: NOT_REPRODUCED}
+
+
+def _look_of(verdict) -> dict:
+    """Return how a curve of readings draws what a verdict looks like elsewhere."""
     look = VERDICTS[verdict]
-    OUTCOME[outcome] = (
-        WORDS[outcome],
-        {"marker": look.marker, "color": look.colour, "markersize": 5},
-    )
+    return {"marker": look.marker, "color": look.colour, "markersize": 5}
+
+
+# outcome of a reading -> how it is called and drawn
+OUTCOME = {
+    outcome: (WORDS[outcome], _look_of(verdict)) for outcome, verdict in LIKE_VERDICT.items()
+}
 THE_TEXT_LOOK = {"marker": "o", "color": DARK, "markerfacecolor": "none", "markersize": 11}
 THE_TEXT = Line2D([], [], linestyle="", label="the text", **THE_TEXT_LOOK)
 AS_PRINTED = Line2D([], [], color=DARK, linewidth=1.2, linestyle="--", label="printed")
