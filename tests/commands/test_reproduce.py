@@ -209,6 +209,29 @@ def test_what_a_cell_measured_by_the_clock_stays_while_its_source_is_the_same(tm
         assert "1.7 s" in text and "1.5 s" not in text
 
 
+def test_a_copy_shows_its_picture_before_any_code():
+    new = nbformat.v4
+    said = new.new_output("stream", name="stdout", text="130 recorded")
+    drawn = new.new_output("execute_result", {"image/svg+xml": "<svg/>"}, execution_count=2)
+    cells = [
+        new.new_markdown_cell("the answer"),
+        new.new_code_cell("declare()"),
+        new.new_code_cell("draw()", metadata={"tags": ["picture"]}, outputs=[said, drawn]),
+    ]
+    notebook = new.new_notebook(cells=cells)
+    execute.picture_first(notebook)
+    answer, picture, _, made = notebook.cells
+    assert answer.source == "the answer" and made.outputs == [said]
+    assert [output.data for output in picture.outputs] == [drawn.data]
+    nbformat.validate(notebook)
+    compiled = compile(picture.source, "picture", "exec")
+    assert compiled.co_names == (), "whoever runs the copy computes nothing there"
+
+    plain = new.new_notebook(cells=cells[:2])
+    execute.picture_first(plain)
+    assert len(plain.cells) == 2, "a notebook without such a cell stays as it is"
+
+
 @pytest.mark.slow
 def test_quick_with_a_failing_notebook(place):
     study = 'from afterply.studies.study import Study\nstudy = Study("broken")'

@@ -37,6 +37,7 @@ TRAIN_AT_ONCE = 2  # notebooks that train: each uses all processors anyway
 START_SECONDS = 600  # until a kernel answers, on a machine that has much else to do
 STYLED = re.compile(r"(?<!\w)T_[0-9a-f]{5}(?![0-9A-Za-z])")  # random names of styled tables
 INJECTED = "Set by the command that made this copy, in place of the value above"
+MOVED = "# Drawn by a cell below; in this copy the picture stands beside the answer."
 TITLE_WIDTH = 80
 
 
@@ -91,6 +92,7 @@ class _Pass:
             write_text(copy, _failure(cause) + "\n")
             title = f"FAILED: {cause}"
         else:
+            picture_first(notebook)
             write_text(copy, without_traces(notebook, copy) + "\n")
             title = _title(notebook)
         time_taken = duration(time.monotonic() - start)
@@ -212,6 +214,29 @@ def _failure(cause):
     cell = {"cell_type": "markdown", "id": "failed", "metadata": {}, "source": note}
     content = {"cells": [cell], "metadata": {"failed": True}, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(content, indent=1) + "\n"
+
+
+def picture_first(notebook) -> None:
+    """Move what the cell with the tag "picture" shows up to the answer, in front of all code.
+
+    Few viewers fold code, so a reader of the copy would have to scroll past what declares the arms.
+    """
+    for cell in notebook.cells:
+        if "picture" in cell.metadata.get("tags", ()):
+            break
+    else:
+        return
+    printed = [output for output in cell.outputs if output.output_type == "stream"]
+    moved = [
+        nbformat.v4.new_output("display_data", output.data, metadata=output.metadata)
+        for output in cell.outputs
+        if output.output_type in ("display_data", "execute_result")
+    ]
+    cell.outputs = printed
+    hidden = {"jupyter": {"source_hidden": True}}
+    picture = nbformat.v4.new_code_cell(MOVED, id="picture", metadata=hidden, outputs=moved)
+    kinds = [cell.cell_type for cell in notebook.cells]
+    notebook.cells.insert(kinds.index("code"), picture)
 
 
 def without_traces(notebook, before: Path | None = None) -> str:
