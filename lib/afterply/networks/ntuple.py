@@ -419,8 +419,7 @@ class Network:
     @property
     def promoted(self) -> bool:
         """Whether stages are told apart; else all have the weights of the first one."""
-        stage = self.game.stage
-        return stage is None or self.arrays.num_codes[stage] == self.game.num_codes[stage]
+        return np.array_equal(self.arrays.num_codes, self.game.num_codes)
 
     @promoted.setter
     def promoted(self, promoted: bool):
