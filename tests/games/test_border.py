@@ -188,6 +188,8 @@ def test_parameters_that_can_not_be_are_named(name, given, words):
         (lambda: race(num_codes=[0]), "num_codes must be at least 1"),
         (lambda: race(num_codes=2), "num_codes must be a list of whole numbers, not 2"),
         (lambda: race(num_codes=[6, 6], symmetries=[[1, 0]]), "start with the identity"),
+        (lambda: race(stage=1), "stage .*1"),
+        (lambda: race(num_codes=[6, 6], symmetries=[[0, 1], [1, 0]], stage=1), "leave cell 1"),
         (
             lambda: race(num_codes=[6] * 3, symmetries=[[0, 1, 2], [1, 2, 0]]),
             r"1 and then 1 .*\[2, 0",

@@ -59,6 +59,14 @@ def test_random_boards_with_large_tiles_equal_plain_lists():
             assert game.score(after)[0] == score / 3932156 and raw.score(after)[0] == score
 
 
+@pytest.mark.parametrize("stages", [[], [0], [6], [64, 32], [64, 64], [2], [2**15], [True], ["8"]])
+def test_stages_that_can_not_be_are_named(stages):
+    with pytest.raises(ValueError, match=r"stages=.*from 4 to 16384, such as \[4096, 8192\]"):
+        games.load("game2048", stages=stages)
+    assert games.load("game2048", all_tiles=True, stages=[2**15]).num_codes[16] == 2
+    assert games.load("game2048", stages=None).identity == game.identity
+
+
 @pytest.mark.parametrize("empty", [16, 15, 7, 2, 1])
 def test_new_tiles(empty):
     """What is drawn equals what is listed in the check of all games."""

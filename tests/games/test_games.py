@@ -58,6 +58,7 @@ LONG_CASES = [
     ("morris", {"men": 3, "lines": 6, "blocked": "pass"}, 5, CLOCKS),
     ("morris", {**LUDII, "max_plies": 2500}, 5, []),
     ("game2048", {}, 6, []),
+    ("game2048", {"stages": [16, 64]}, 6, []),
     ("cube2", {}, 4, LEFT),
     ("cube3", {}, 4, LEFT),
     ("cube3", {"corner_stickers": "original", "edge_stickers": "original"}, 4, LEFT),

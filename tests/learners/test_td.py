@@ -126,6 +126,42 @@ def test_indices_made_anew_are_those_by_differences(name, anew):
     assert one["weights"].any() and all(np.array_equal(one[key], other[key]) for key in one)
 
 
+@pytest.mark.parametrize("learner", [td, sarsa, td_wrapped])
+@pytest.mark.parametrize("episodes", [7, 10, 13])
+def test_stages_share_weights_until_they_are_promoted(learner, episodes):
+    """Until then the training is that without stages, bit for bit; a kill changes nothing.
+
+    A search, which sees a board as the one before with some changes, outlives the promotion.
+    """
+    params = learner.DEFAULTS | {"tuples": [[0, 1, 2], [5, 6]], "tc": "id", "lambda_": 0.5}
+    params["max_plies"] = 60
+    if learner is td_wrapped:
+        params["iterations"] = 3
+    plain = learner.Session(games.load("game2048"), params, seed=2)
+    game = games.load("game2048", stages=[16])
+
+    def new_session(seed=2):
+        return learner.Session(game, params, seed, promote_after=10)
+
+    session = new_session()
+    session.train(episodes)
+    plain.train(min(episodes, 10))
+    sets = 4 if learner is sarsa else 1
+    first, second = session.net.weights[0, : 2 * sets * 15**3].reshape(2, -1)
+    is_promoted = episodes > 10
+    assert session.net.promoted == is_promoted
+    assert np.array_equal(first, plain.net.weights[0, : sets * 15**3]) != is_promoted
+    assert second.any() == is_promoted
+    resumed, whole = new_session(seed=99), new_session()
+    resumed.train(20)
+    resumed.load_state_dict({name: a.copy() for name, a in session.state_dict().items()})
+    resumed.train(20 - episodes)
+    whole.train(20)
+    first, second = whole.net.weights[0, : 2 * sets * 15**3].reshape(2, -1)
+    assert resumed.net.checksum() == whole.net.checksum() and (first != second).any()
+    assert resumed.net.action_values(game.start()).any()
+
+
 @pytest.mark.parametrize(
     "learner, game, params, message",
     [
@@ -136,6 +172,8 @@ def test_indices_made_anew_are_those_by_differences(name, anew):
         (td, "nim", {**MOVE, "step_reward": 0.1}, "step_reward=0.0"),
         (td, "nim", {"alpha": [1, 0], "alpha_schedule": "geometric"}, "alpha=.* geometrically"),
         (td, "nim", {"lambda_": 0.5, "horizon_cut": 0.0}, "horizon_cut=0.0 .*endless trace"),
+        (td, "nim", {"promote_after": 5}, "nim.* has no stages .*promote_after"),
+        (td, "nim", {"promote_after": -1}, "promote_after=-1 must be at least 0"),
         (sarsa, "nim", {**Q, "q_maximum": "random numbers"}, "sarsa_action='kept'"),
         (sarsa, "nim", {"greedy": "value"}, "no parameter 'greedy'"),
         (sarsa, "othello", {"tuples": [list(range(14))]}, "do not fit 32-bit indices"),

@@ -161,6 +161,78 @@ def test_players_that_put_other_marks_can_share_a_table_of_whole_boards():
     assert np.array_equal(own.sum(axis=0), shared[0])  # a board tells who has made it
 
 
+STAGES = games.load("game2048", stages=[16, 64])
+
+
+def states_of_stages():
+    """States of random games of 2048, and the stage of each: up to 8, up to 32, from 64 on."""
+    states = itertools.chain.from_iterable(
+        conformance.random_game(STAGES, STAGES.start(seed), new_rng(seed), 300) for seed in range(3)
+    )
+    for s in states:
+        largest = 2 ** max(STAGES.board(s)[:16])
+        yield s, int(largest >= 16) + int(largest >= 64)
+
+
+@pytest.mark.parametrize("tuples", [[[0, 1, 5], [10]], [[16, 1, 0, 5], [10, 16]]])
+def test_in_each_stage_the_value_is_the_sum_of_its_own_weights(tuples):
+    """Whether a tuple names the stage or not, it reads it."""
+    net = filled(STAGES, tuples, sigmoid=False, distinct_symmetries=False)
+    plain, own = games.load("game2048"), [[c for c in cells if c != 16] for cells in tuples]
+    seen = set()
+    for s, stage in states_of_stages():
+        cells, total, first = STAGES.board(s), 0.0, 0
+        assert cells[16] == stage
+        for i in range(len(own)):
+            size = 15 ** len(own[i])
+            for k in range(8):
+                place = brute_index(plain, own[i : i + 1], k, 0, cells[:16])
+                total += net.weights[0, first + stage * size + place]
+            first += 3 * size
+        assert net.value(s, 0) == pytest.approx(total, abs=1e-12)
+        seen.add(stage)
+    assert seen == {0, 1, 2} and first == net.weights.size
+
+
+@pytest.mark.parametrize("per_action", [False, True])
+def test_a_promotion_copies_weights_and_changes_no_value(tmp_path, per_action):
+    how = dict(sigmoid=False, precision="float64", per_action=per_action)
+    net = ntuple.Network(STAGES, [[0, 1, 5], [10]], promoted=False, tc_init=0.5, **how)
+    plain = filled(games.load("game2048"), [[0, 1, 5], [10]], sigmoid=False, per_action=per_action)
+    sets, first = 4 if per_action else 1, 0
+    for size, begin in ((15**3 * sets, 0), (15 * sets, 15**3 * sets)):
+        net.weights[:, first : first + size] = plain.weights[:, begin : begin + size]
+        first += 3 * size
+    before = [net.action_values(s) for s, _ in states_of_stages()]
+    assert all(map(np.array_equal, before, (plain.action_values(s) for s, _ in states_of_stages())))
+    for promoted in (False, True):
+        net.save(tmp_path / "net.npz")
+        same = ntuple.load(tmp_path / "net.npz", STAGES)
+        assert same.promoted == net.promoted == promoted and same.checksum() == net.checksum()
+        for other in (net, same):
+            other.promote()
+            found = [other.action_values(s) for s, _ in states_of_stages()]
+            assert all(map(np.array_equal, before, found))
+    assert (net.arrays.counters == 0.5).all()
+    for stage in range(3):
+        for size, place, begin in (
+            (15**3 * sets, 0, 0),
+            (15 * sets, 3 * 15**3 * sets, 15**3 * sets),
+        ):
+            copied = net.weights[0, place + stage * size :][:size]
+            assert np.array_equal(copied, plain.weights[0, begin : begin + size])
+
+
+def test_stages_that_are_none_are_named():
+    with pytest.raises(ValueError, match=r"tictactoe.* has no stages .*promote_after.*stages=\["):
+        ntuple.Network(TICTACTOE, LINES, promoted=False)
+    with pytest.raises(ValueError, match="length.*16"):
+        random_walk(STAGES, 1, 17, new_rng(0))
+    for corners in (False, True):
+        walks = random_walk(STAGES, 200, 5, new_rng(0), corners)
+        assert {cell for cells in walks for cell in cells} == set(range(16))
+
+
 @pytest.mark.parametrize("sigmoid, largest", [(True, 0.9), (False, 320_000.0)])
 def test_at_the_start_every_board_has_the_initial_value(tmp_path, sigmoid, largest):
     game = games.load("tictactoe")

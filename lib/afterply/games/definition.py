@@ -129,6 +129,9 @@ class Definition:
     compound: int = 1
     # [cells] the adjacent cells of each, for random-walk n-tuples; default: all others
     neighbours: list | None = None
+    # the cell whose code is the stage of the game, such as opening, middle game and end: each
+    # n-tuple reads it, too, so that every stage has weights of its own; absent: no stages
+    stage: int | None = None
     title: str = ""  # the name for people; default: the name
     aim: str = ""  # two sentences for somebody who plays it: how it is won, and what a move is
     drawing: Drawing | None = None  # default: a plain grid with the numbers of the cells
@@ -158,6 +161,7 @@ class Definition:
         self._check_score_range()
         self._check_start_scheme()
         self._check_neighbours()
+        self._check_stage()
         self._complete_settings()
         self._check_layout()
         self._check_drawing()
@@ -199,6 +203,18 @@ class Definition:
         proper = named <= set(cells) and len(self.neighbours) == len(cells)
         self._require(
             proper, f"neighbours must be {len(cells)} lists of cells from 0 to {len(cells) - 1}"
+        )
+
+    def _check_stage(self):
+        if self.stage is None:
+            return
+        last = len(self.num_codes) - 1
+        self.stage = whole(f"game {self.name!r}: stage", self.stage, 0, last)
+        comes_from = self.symmetries[:, self.stage]
+        self._require(
+            (comes_from == self.stage).all(),
+            f"the symmetries must leave cell {self.stage}, the stage, where it is, not take it from"
+            f" the cells {comes_from.tolist()}",
         )
 
     def _complete_settings(self):
@@ -257,7 +273,10 @@ class Definition:
         rules = {rule: self.functions[rule] for rule in SIGNATURES if rule != "finish"}
         sizes = [self.players, self.actions, self.max_legal, self.size, self.core, self.compound]
         tables = [self.num_codes, self.symmetries, self.action_symmetries, self.neighbours]
-        return [rules, sizes, tables, self.score_range, self.start_scheme, self.search_settings]
+        made_of = [rules, sizes, tables, self.score_range, self.start_scheme, self.search_settings]
+        if self.stage is not None:  # games without stages keep their hashes
+            made_of.append({"stage": self.stage})
+        return made_of
 
     def _require(self, holds, what):
         if not holds:

@@ -246,6 +246,7 @@ class NetworkSession(BaseSession):
             shared_tables=params["shared_tables"],
             precision=params["precision"],
             weight_init=float(params["weight_init"]),
+            promoted=params["promote_after"] == 0,
             tc_init=float(params["tc_init"]) if has_counters else 0.0,
         )
 
@@ -296,6 +297,11 @@ class NetworkSession(BaseSession):
 
         FloatingPointError if the values diverge; RuntimeError if an episode does not end.
         """
+        promotion = self.params["promote_after"]
+        if self.episode < promotion < episode:
+            self.play_until(promotion)
+        if self.episode >= promotion:
+            self.net.promote()
         par = self.par
         has_limit = par.max_plies > 0
         if not has_limit:
@@ -326,6 +332,14 @@ class NetworkSession(BaseSession):
             num_touched = np.count_nonzero(abs_changes > first_value)
             statistics["touched_weights"] = float(num_touched / len(abs_changes))
         return statistics
+
+    def load_state_dict(self, arrays: dict) -> None:
+        """Take over a checkpoint: see :meth:`BaseSession.load_state_dict`."""
+        super().load_state_dict(arrays)
+        promotion = self.params["promote_after"]
+        # A promotion takes place before the first episode after it, and again if that has not
+        # been finished.
+        self.net.promoted = promotion == 0 or self.episode > promotion
 
     def state_dict(self) -> dict:
         """Return all arrays that a checkpoint needs (not copies)."""

@@ -40,6 +40,9 @@ PARAMETERS = {
     "tc": choice(("none", "id", "exp"), "temporal coherence: none, TC-id or TC-EXP"),
     "tc_init": number(1e-4, "initial N and A of every weight", 0.0),
     "weight_init": number(0.0, "value of every board at the start, which its weights share"),
+    "promote_after": whole(
+        0, "episodes in which all stages of a game share weights; then each has a copy", 0
+    ),
     "beta": number(2.7, "exponent of TC-EXP", 0.0),
     "sigmoid": switch(True, "tanh output, else linear"),
     "symmetries": switch(True, "symmetric boards are valued and learned together"),

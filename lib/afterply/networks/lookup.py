@@ -58,7 +58,8 @@ class Net(NamedTuple):
     offset: np.ndarray  # uint32 [features]
     readers: np.ndarray  # uint32 [*]: the features that read cell 0, then cell 1 ...
     readers_of: np.ndarray  # uint64 [cells + 1]: where in `readers` a cell's features begin
-    num_codes: np.ndarray  # int32 [cells]: number of codes of each cell
+    # int32 [cells]: number of codes of each cell; that of the stage is 1 until it is told apart
+    num_codes: np.ndarray
     symmetries: np.ndarray  # int32 [num_sym, cells]
     far: bool  # the tables are larger than the caches: prefetch weights
     few: int  # changed cells up to which `look_up_changed` saves look-ups; 0 = never

@@ -36,6 +36,7 @@ FILE_DEFAULTS = {
     "shared_tables": False,
     "per_action": False,
     "weight_init": 0.0,
+    "promoted": True,
 }
 WORK = {
     "after": ("int32", "size"),
@@ -53,19 +54,21 @@ def random_walk(game, num: int, length: int, rng, corners: bool = False) -> list
     """Draw `num` n-tuples of `length` cells as random walks; they may repeat.
 
     A walk goes on from any of its cells to a neighbour. With `corners`, the cells at the corners of
-    a cell are its neighbours, too. ValueError if the walk at some cell cannot get that long.
+    a cell are its neighbours, too. No walk goes to the stage, which all tuples read. ValueError if
+    the walk at some cell cannot get that long.
     """
-    neighbours = game.neighbours
+    neighbours = [[c for c in cells if c != game.stage] for cells in game.neighbours]
     if boolean("corners", corners):
-        neighbours = _with_corners(game.neighbours)
+        neighbours = _with_corners(neighbours)
+    first_cells = [cell for cell in range(game.cells) if cell != game.stage]
     whole("random_walk, the number of n-tuples,", num, 1, MOST_TUPLES)
-    whole(f"length, the cells of an n-tuple in {game.name},", length, 1, game.cells)
-    return [_walk(game, neighbours, length, rng) for _ in range(num)]
+    whole(f"length, the cells of an n-tuple in {game.name},", length, 1, len(first_cells))
+    return [_walk(first_cells, neighbours, length, rng) for _ in range(num)]
 
 
-def _walk(game, neighbours, length, rng) -> list[int]:
+def _walk(first_cells, neighbours, length, rng) -> list[int]:
     """Return the cells of one random walk, sorted."""
-    walk = [int(random_int(rng, game.cells))]
+    walk = [first_cells[random_int(rng, len(first_cells))]]
     while len(walk) < length:
         if all(set(neighbours[cell]) <= set(walk) for cell in walk):
             raise ValueError(f"no walk of length {length} begins at cell {walk[0]}")
@@ -149,6 +152,16 @@ def _fault_of_tuple(cells, num_cells) -> str:
     if not cells or len(set(cells)) < len(cells):
         return "it is empty or names a cell twice"
     return ""
+
+
+def _with_stage(game, cells) -> list[int]:
+    """Return the cells of a tuple, and behind them the stage of the game if it has one.
+
+    The stage is the most significant digit of the indices then, so that the weights of each stage
+    stand together.
+    """
+    stages = [] if game.stage is None else [game.stage]
+    return [int(cell) for cell in cells if cell not in stages] + stages
 
 
 def _table(length, value, precision):
@@ -265,7 +278,8 @@ class Network:
     game : Game
         The game whose boards it reads.
     tuples : sequence of sequences of int
-        The cells of each tuple, from 0 on.
+        The cells of each tuple, from 0 on. In a game with stages each reads the stage as well, so
+        weights and counters take as many times the memory as there are stages.
     sigmoid : bool
         Whether the output goes through tanh.
     distinct_symmetries : bool
@@ -286,6 +300,10 @@ class Network:
         the output function makes this value, if it has one). A board that equals some of its
         symmetric boards has as many fewer weights, and so much less. More than can be reached is
         optimistic: whatever is new looks good, and is tried. Source: [guei2021] (V_init).
+    promoted : bool
+        Of a game with stages: whether each stage has weights of its own from the beginning, or all
+        share those of the first one until :meth:`promote`. Source: [jaskowski2018] (multi-stage
+        weight promotion; there each weight is copied when it is first needed).
 
     Raises
     ------
@@ -315,6 +333,7 @@ class Network:
         precision="float32",
         per_action=False,
         weight_init=0.0,
+        promoted=True,
     ):
         flags = {
             "sigmoid": sigmoid,
@@ -322,6 +341,7 @@ class Network:
             "symmetries": symmetries,
             "shared_tables": shared_tables,
             "per_action": per_action,
+            "promoted": promoted,
         }
         flags = {name: boolean(name, value) for name, value in flags.items()}
         tc_init = number("tc_init", tc_init, 0.0)
@@ -329,10 +349,16 @@ class Network:
         weight_init += 0.0  # -0.0 becomes 0.0
         tuples = listed("tuples", tuples)
         check_tuples(check_game(game, "a network"), tuples)
+        if not promoted and game.stage is None:
+            raise ValueError(
+                f"{game!r} has no stages that could be promoted later (promoted=False,"
+                " promote_after): leave that away, or take a game with stages, such as"
+                " games.load('game2048', stages=[4096, 8192])"
+            )
         maps = _symmetries(game, symmetries, per_action)
         one_of("precision", precision, ("float32", "float64"))
         self.game = game
-        self.tuples = [[int(cell) for cell in cells] for cells in tuples]
+        self.tuples = [_with_stage(game, cells) for cells in tuples]
         self.trainings = 0  # pieces of training that the weights may come from
         self.weight_init = weight_init
         num_tuples = len(self.tuples)
@@ -363,7 +389,7 @@ class Network:
             offset=offset,
             readers=np.concatenate(readers).astype(np.uint32),
             readers_of=np.cumsum([0, *num_readers]).astype(np.uint64),
-            num_codes=game.num_codes,
+            num_codes=game.num_codes.copy(),
             symmetries=maps,
             far=weights.nbytes > NEAR_BYTES,
             few=max_spared,
@@ -377,6 +403,7 @@ class Network:
             num_actions=num_actions,
             action_symmetries=_action_symmetries(game, len(maps), num_actions),
         )
+        self.promoted = promoted
         self._memory = Arrays(WORK, game, features=num_features, boards=len(maps))
 
     @property
@@ -388,6 +415,35 @@ class Network:
     def weights(self) -> np.ndarray:
         """The weights, [players, set_size], or [1, set_size] with shared tables (a view)."""
         return self.arrays.weights.reshape(-1, self.arrays.set_size)
+
+    @property
+    def promoted(self) -> bool:
+        """Whether stages are told apart; else all have the weights of the first one."""
+        return np.array_equal(self.arrays.num_codes, self.game.num_codes)
+
+    @promoted.setter
+    def promoted(self, promoted: bool):
+        # Codes beyond their number are read as the last one: with a single code all stages are 0.
+        stage = self.game.stage
+        if stage is not None:
+            self.arrays.num_codes[stage] = self.game.num_codes[stage] if promoted else 1
+
+    def promote(self) -> None:
+        """Let each stage begin with a copy of the weights that all have had; no value changes.
+
+        The counters of temporal coherence begin anew, so that the copies can move away soon: where
+        they are, they say how sure the weights are of the stages on average. Without effect if the
+        stages are told apart already.
+        """
+        if self.promoted:
+            return
+        num_stages = self.game.num_codes[self.game.stage]
+        firsts = [int(first) for first in self.arrays.offset[: len(self.tuples)]]
+        for first, end in itertools.pairwise([*firsts, self.arrays.set_size]):
+            for table in self.weights[:, first:end]:
+                stages = table.reshape(num_stages, -1)
+                stages[1:] = stages[0]
+        self.promoted = True
 
     @property
     def per_action(self) -> bool:
@@ -444,6 +500,7 @@ class Network:
             "shared_tables": net.player_step == 0,
             "per_action": self.per_action,
             "weight_init": self.weight_init,
+            "promoted": self.promoted,
         }
         for name, value in options.items():
             if value != FILE_DEFAULTS[name]:

@@ -285,7 +285,8 @@ def attribution(net, state, action, most: int = 3) -> list[tuple[list, float]]:
     for k in symmetric_boards[:num_boards]:
         for i, cells in enumerate(net.tuples):
             # the same cells in another order are the same look at the board
-            place = tuple(sorted(arrays.symmetries[k, cells].tolist()))
+            seen = arrays.symmetries[k, cells].tolist()
+            place = tuple(sorted(cell for cell in seen if cell != game.stage))
             weight = float(weights[k * len(net.tuples) + i])
             sums[place] = sums.get(place, 0.0) + weight
     shares = [(list(place), weight) for place, weight in sums.items()]

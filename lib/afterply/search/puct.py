@@ -700,6 +700,7 @@ class Search(PerThread):
         # Kernels take the arrays of some network even if a Python function gives the values.
         self._net = Network(game, [[0]]).arrays if self.par.external else base.arrays
         self._eye = self._new_eye()
+        self._look_at_empty_board()
         nodes = whole("iterations", iterations, 1, MAX_ITERATIONS) + 2
         slots = 8 * nodes + game.max_legal
         self.tree = Tree(**calls.allocate(TREE, game, nodes=nodes, slots=slots))
@@ -714,9 +715,12 @@ class Search(PerThread):
             "rows": 2 + self.game.max_legal,
             "symmetries": len(self.game.symmetries),
         }
-        eye = Eye(**calls.allocate(EYE, self.game, **sizes))
-        eye.index[:] = self._net.offset  # the features of an empty board
-        return eye
+        return Eye(**calls.allocate(EYE, self.game, **sizes))
+
+    def _look_at_empty_board(self):
+        """Let the indices of the next board be computed from those of an empty one."""
+        self._eye.cells[NOW] = 0
+        self._eye.index[NOW] = self._net.offset
 
     @property
     def nbytes(self) -> int:
@@ -776,6 +780,7 @@ class Search(PerThread):
         progress = self._work.progress
         progress[DONE] = 0
         status = READY
+        self._look_at_empty_board()  # a network that was promoted has other indices of the last one
         while progress[DONE] < iterations or status != READY:
             goal = min(iterations, int(progress[DONE]) + CHUNK)
             status = self._iterate(

@@ -17,6 +17,8 @@
      8  9 10 11             an action is legal if a tile moves or merges;
     12 13 14 15             the game is over when none does
 
+    16                      the stage, if the game has `stages`: networks see it, nobody else
+
     state (int32)
      s[0], s[1]   the word's low half (rows 0, 1) and high half (rows 2, 3)
      s[2]         score so far: the sum of all tiles made by merging
@@ -31,6 +33,7 @@ merge of two 2**n tiles adds 2**(n+1). Source: [konen2021] Sec. 3.3, App. A.6.1.
 
 import numpy as np
 
+from ...checks import is_whole
 from ...kernel.compile import kernel
 from ...kernel.random import random_bits
 from .. import drawing as draw
@@ -122,6 +125,15 @@ def num_empty(b):
     """Return the number of empty cells."""
     n = np.int64((occupied(b) ^ ONES) * ONES >> np.uint64(60))  # modulo 16
     return 16 if b == 0 else n
+
+
+@kernel
+def largest_tile(b):
+    """Return the exponent of the largest tile."""
+    largest = np.uint64(0)
+    for c in range(CELLS):
+        largest = max(largest, b >> np.uint64(4 * c) & np.uint64(15))
+    return np.int64(largest)
 
 
 @kernel
@@ -229,14 +241,26 @@ SETTINGS = {
 }
 
 
-def game2048(raw_score: bool = False, *, all_tiles: bool = False) -> Game:
+def game2048(
+    raw_score: bool = False, *, all_tiles: bool = False, stages: list | None = None
+) -> Game:
     """Make the game; its reward is the score, as a share of the greatest unless `raw_score`.
 
     With `all_tiles` networks tell 2**15 from 2**14, for agents that come so far; tables of six
     cells are half as large again.
+
+    `stages` are the tiles with which a new stage of the game begins, such as [4096, 8192] for three
+    stages: before the largest tile is 4096, before it is 8192, and from then on. The board has one
+    more cell, for the stage, and networks have weights of their own in every stage: of four
+    6-tuples with `all_tiles` each takes 4 x 16**6 = 67 million weights, 268 MB in float32, and
+    three times that with temporal coherence.
     """
     unit = 1.0 if raw_score else float(MAX_SCORE)
     num_codes = LARGEST + 1 if all_tiles else LARGEST
+    has_stages = stages is not None
+    starts = _starts_of_stages(stages, num_codes - 1) if has_stages else []
+    # exponent of the largest tile -> stage
+    stage_of = tuple(sum(tile >= start for start in starts) for tile in range(LARGEST + 1))
 
     # The rules
 
@@ -306,6 +330,8 @@ def game2048(raw_score: bool = False, *, all_tiles: bool = False) -> Game:
             codes[c] = low >> np.uint32(4 * c) & np.uint32(15)
         for c in range(8):
             codes[8 + c] = high >> np.uint32(4 * c) & np.uint32(15)
+        if has_stages:
+            codes[CELLS] = stage_of[largest_tile(b)]
 
     # Texts, arrays and states from outside
 
@@ -332,10 +358,12 @@ def game2048(raw_score: bool = False, *, all_tiles: bool = False) -> Game:
         return None
 
     def from_codes(codes, player, score=0):
-        tiles = " ".join(map(tile_in_words, codes.tolist()))
+        tiles = " ".join(map(tile_in_words, codes[:CELLS].tolist()))
         return parse(f"{tiles} score {score}")
 
     turned = symmetries(SIDE, SIDE)
+    beside = neighbours(SIDE, SIDE)
+    stage_cells = [CELLS] if has_stages else []
     # games that are played end near a hundredth of the greatest score (notebook 24)
     scale = 100.0 / MAX_SCORE if raw_score else 100.0
     points_per_reward = 1 if raw_score else MAX_SCORE
@@ -355,19 +383,31 @@ def game2048(raw_score: bool = False, *, all_tiles: bool = False) -> Game:
         players=1,
         actions=4,
         size=3,
-        num_codes=[num_codes] * CELLS,
+        num_codes=[num_codes] * CELLS + [len(starts) + 1] * len(stage_cells),
         layout=np.arange(CELLS).reshape(SIDE, SIDE),
         marks=[0, *(2**e for e in range(1, LARGEST + 1))],
-        symmetries=turned,
+        symmetries=[board + stage_cells for board in turned],
         action_symmetries=_turn_directions(turned),
         score_range=(0.0, MAX_SCORE / unit),
         search_settings={"scale": scale},
         settings=SETTINGS,
         progress=("", points_per_reward, " points"),
-        neighbours=neighbours(SIDE, SIDE),
+        neighbours=beside + [[] for _ in stage_cells],
+        stage=CELLS if has_stages else None,
         names=dict(enumerate(ACTIONS)),
         version=1,
     )
+
+
+def _starts_of_stages(stages, largest) -> list[int]:
+    """Return the exponents of the tiles with which stages begin; ValueError for bad ones."""
+    tiles = [2**exponent for exponent in range(2, largest + 1)]
+    if not stages or not all(map(is_whole, stages)) or sorted(set(stages) & set(tiles)) != stages:
+        raise ValueError(
+            f"stages={stages!r} must be tiles, the smaller first, from {tiles[0]} to {tiles[-1]},"
+            " such as [4096, 8192]; None for no stages"
+        )
+    return [tile.bit_length() - 1 for tile in stages]
 
 
 def _turn_directions(symmetries) -> list:
