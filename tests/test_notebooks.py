@@ -16,6 +16,7 @@ import pytest
 
 from afterply.commands import reproduce, strip
 from afterply.studies import notebooks
+from afterply.studies.records import contents_read_once
 from afterply.studies.study import Study
 
 CLASS = notebooks.folder() / "class"
@@ -56,27 +57,43 @@ def test_names_exist_and_are_not_hidden_and_cells_are_short(path):
         assert all(len(line) <= 110 for line in lines), max(lines, key=len)
 
 
-@pytest.mark.parametrize("profile", ["paper", "quick"])
-@pytest.mark.parametrize("path", DECLARING, ids=lambda path: path.stem)
-def test_no_tagged_cell_asks_for_a_result(path, profile, monkeypatch):
+def planned(path, profile):
+    """Studies and note of a notebook of which no declaring cell may ask for a result."""
+
     def refused(*given, **named):
         raise AssertionError("a cell with the tag arms asks for a result")
 
-    for name in ASKING:
-        monkeypatch.setattr(Study, name, refused)
-    studies, note = notebooks.planned(path, notebooks.profile_parameters(path, profile))
+    with pytest.MonkeyPatch.context() as patched, contents_read_once():
+        for name in ASKING:
+            patched.setattr(Study, name, refused)
+        return notebooks.planned(path, notebooks.profile_parameters(path, profile))
+
+
+@pytest.fixture(scope="module", params=DECLARING, ids=lambda path: path.stem)
+def declared(request):
+    """What a notebook declares of its paper: the tests of one notebook share it."""
+    return planned(request.param, "paper")
+
+
+def test_no_tagged_cell_asks_for_a_result(declared):
+    studies, note = declared
     assert not note and studies
 
 
 @pytest.mark.parametrize("path", DECLARING, ids=lambda path: path.stem)
-def test_tagged_cells_declare_all_that_has_records(path):
-    studies, _ = notebooks.planned(path, notebooks.profile_parameters(path, "paper"))
+def test_no_tagged_cell_asks_for_a_result_at_quick_scale(path):
+    studies, note = planned(path, "quick")
+    assert not note and studies
+
+
+def test_tagged_cells_declare_all_that_has_records(declared):
+    studies, _ = declared
     jobs = [run.job for _, run in reproduce.runs_of(studies)]
     keys, arms = {key for job in jobs for key in job.keys}, {(job.study, job.arm) for job in jobs}
     for study in studies:
         for key, record in study.records.by_key.items():
-            declared = key in keys or (study.name, record["arm"]) in arms
-            assert declared, f"tag the cell that declares {record['arm']} with arms"
+            known = key in keys or (study.name, record["arm"]) in arms
+            assert known, f"tag the cell that declares {record['arm']} with arms"
 
 
 def test_a_plan_has_strong_phases_only_of_learners_that_are_kept():

@@ -13,10 +13,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from test_pages import Page, broken_links
 
 import afterply
 from afterply.studies.reports import site
+from whole_pages import Page, broken_links
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = "reports/paper/"  # by make reproduce

@@ -1,14 +1,12 @@
 """Sentences that are written by hand say what the records say, and a moved number is noticed."""
 
 import re
-from functools import cache
 
 import pytest
 
 from afterply.files import data_directory, read_json, read_yaml
-from afterply.studies import notebooks, papers
+from afterply.studies import notebooks
 from afterply.studies.reports import sentences
-from afterply.studies.results import by_columns, joined
 
 SAID = {
     "p/s": "holds",
@@ -52,56 +50,6 @@ def answers():
     """All entries of answers.yaml."""
     linked = read_yaml(data_directory() / "papers" / "answers.yaml")
     return [linked["headline"], *linked["papers"].values(), *linked["studies"]]
-
-
-@cache
-def study_and_table(name):
-    """A study by name, with the results in its records."""
-    for path in notebooks.find():
-        profile = data_directory() / "profiles" / "paper" / f"{path.stem}.yaml"
-        if profile.exists() and name in (read_yaml(profile) or {}).get("keys", ()):
-            study = notebooks.studies_of(path.stem)[name]
-            return study, study.table()
-    raise LookupError(f"no notebook declares the study {name}")
-
-
-def results_behind(names, change=lambda table: table):
-    """What sentences rest on, of those studies that `names` speak of; their statements are not."""
-    asked = sorted({name.partition("/")[0] for name in names})
-    changed = {}
-    for name in asked:
-        study, table = study_and_table(name)
-        changed[name] = study, change(table)
-    cells = {
-        f"{name}/{cell}": found
-        for name, (study, table) in changed.items()
-        for cell, found in study.cells(table).items()
-    }
-    found = by_columns(joined([table for _, table in changed.values()]))
-    return sentences.results_by_name(names, cells, found)
-
-
-def beyond_statements():
-    """(text, what it rests on but statements of papers) of all entries."""
-    texts = [one for answer in answers() for one in sentences.texts_of(answer)]
-    keys = {*papers.keys()}
-    return [
-        (text, {name: said for name, said in on.items() if name.partition("/")[0] not in keys})
-        for text, on in texts
-    ]
-
-
-def test_sentences_say_what_the_records_say():
-    texts = beyond_statements()
-    results = results_behind({name for _, on in texts for name in on})
-    late = [(text, moved) for text, on in texts for moved in sentences.moved(on, results)]
-    assert late == []
-
-
-def test_another_number_in_the_records_is_noticed():
-    on = dict(beyond_statements())["51_many_players, The search"]
-    fewer = results_behind(set(on), lambda table: table.assign(value=0.9 * table["value"]))
-    assert any("search-nim was 'does not hold 34'" in late for late in sentences.moved(on, fewer))
 
 
 @pytest.mark.parametrize("answer", answers(), ids=lambda answer: answer["answer"][:40])

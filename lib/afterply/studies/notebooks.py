@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ..files import data_directory, read_json, read_yaml, write_text
 from .profiles import PAPER, REMEDY, check_values, declared_in, notebook
+from .records import contents_read_once
 from .study import Study
 
 DECLARED = "# digests of what its studies declare; make golden writes them"
@@ -157,11 +158,12 @@ def collect(paths, profile=PAPER) -> tuple[list[Study], list[str]]:
     """Return the studies of some notebooks, and notes on what failed."""
     studies = []
     notes = []
-    for path in paths:
-        of_notebook, note = planned(path, profile_parameters(path, profile))
-        studies += of_notebook
-        if note:
-            notes.append(note)
+    with contents_read_once():
+        for path in paths:
+            of_notebook, note = planned(path, profile_parameters(path, profile))
+            studies += of_notebook
+            if note:
+                notes.append(note)
     for note in notes:
         print(f"the plan may lack runs: {note}", flush=True)
     return studies, notes

@@ -22,6 +22,7 @@ made again with the same checksum and results says by which sources: ``"confirme
 "date": ...}``.
 """
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -51,6 +52,8 @@ MADE = ("commit", "date", "digest", "dirty", "lost_commit", "machine", "versions
 SUM = '"sum":"'  # what follows in a line is the checksum of the text before it
 WRITING_SECONDS = 120.0  # at most, until another process has written what it has to this file
 SHORTEST_RUN = 4  # numbers that are written as [first, step, count]
+
+_contents = None  # what was read so far, within `contents_read_once`
 
 
 def canonical(value):
@@ -111,15 +114,44 @@ def contents_of_parameters(learner, parameters: dict) -> dict:
     for name, declared in learner.PARAMETERS.items():
         if not declared.content:
             continue
-        content = declared.content(parameters[name])
+        value = parameters[name]
+        content = _once((declared.content, repr(value)), lambda: declared.content(value))
         if content is not None:
-            digests[f"{name} {parameters[name]}"] = key_of({"content": content})
+            digests[f"{name} {value}"] = key_of({"content": content})
     return digests
 
 
 def contents_of_files(names) -> dict:
     """Return the digests of published files: name -> digest."""
-    return {name: file_digest(published_file(name)) for name in names}
+    digests = {}
+    for name in names:
+        path = published_file(name)
+        digests[name] = _once(path, lambda: file_digest(path))
+    return digests
+
+
+@contextlib.contextmanager
+def contents_read_once():
+    """Read each n-tuple list and each published file once, for the keys of a thousand arms.
+
+    Otherwise every arm looks again, since somebody in a notebook may have edited them.
+    """
+    global _contents
+    before = _contents
+    _contents = {}
+    try:
+        yield
+    finally:
+        _contents = before
+
+
+def _once(what, read_content):
+    """Return a content, which is read anew unless it has been within `contents_read_once`."""
+    if _contents is None:
+        return read_content()
+    if what not in _contents:
+        _contents[what] = read_content()
+    return _contents[what]
 
 
 def learner_parameters(learner, given: dict, episodes: int) -> dict:
@@ -302,6 +334,8 @@ def _unpack(record: dict) -> dict:
 
 def _unpacked(values: list) -> list:
     """Return numbers with each [first, step, count] written out."""
+    if list not in set(map(type, values)):
+        return values
     numbers = []
     for value in values:
         if not isinstance(value, list):
@@ -309,8 +343,7 @@ def _unpacked(values: list) -> list:
             continue
         first, step, count = value
         numbers.append(first)
-        for k in range(1, count):
-            numbers.append(first + k * step)
+        numbers += [first + k * step for k in range(1, count)]
     return numbers
 
 

@@ -173,16 +173,32 @@ def select(table: pd.DataFrame, **columns) -> pd.DataFrame:
     A value may be a list of which any will do, or ``...``, whatever is filled. The arm, run and
     episode only have to be as given if they are.
     """
-    names = filling(table)
-    names += [name for name in PLACE if name in columns]
-    wanted = np.ones(len(table), bool)
-    for name in names:
-        wanted &= _matches(table[name], columns.get(name))
     # A column that no row has: nothing was measured that fills it.
-    unknown = [name for name, value in columns.items() if name not in names and _asks(value)]
+    unknown = _unknown(table, columns)
     if unknown:
         return table[:0].assign(**dict.fromkeys(unknown, math.nan))
-    return table[wanted]
+    return table[selected(table, **columns)]
+
+
+def selected(table: pd.DataFrame, **columns) -> np.ndarray:
+    """Return which rows :func:`select` returns: bool [rows].
+
+    Where only numbers are wanted of a few rows, this is four times as fast as their table.
+    """
+    if _unknown(table, columns):
+        return np.zeros(len(table), bool)
+    wanted = np.ones(len(table), bool)
+    for name in filling(table) + [name for name in PLACE if name in columns]:
+        if not wanted.any():
+            break
+        wanted &= _matches(table[name], columns.get(name))
+    return wanted
+
+
+def _unknown(table, columns):
+    """Return the columns that must be filled and that a table lacks."""
+    known = {*filling(table), *PLACE}
+    return [name for name, value in columns.items() if name not in known and _asks(value)]
 
 
 def _asks(value):
@@ -204,15 +220,40 @@ def _matches(column, value):
     return ~is_empty if value is ... else is_empty
 
 
-def by_columns(table: pd.DataFrame) -> dict:
+def by_columns(table: pd.DataFrame) -> Mapping:
     """Return (study, arm, :func:`key` of the filled columns) -> its rows."""
     names = filling(table)
     groups = table.groupby(["study", "arm", *names], sort=False, dropna=False)
+    group_of_row = groups.ngroup().to_numpy()
+    order = np.argsort(group_of_row, kind="stable")
+    starts = np.flatnonzero(np.diff(group_of_row[order], prepend=-1))
     rows_of_place = {}
-    for (study, arm, *values), rows in groups:
+    first_rows = table[["study", "arm", *names]].take(order[starts])
+    parts = np.split(order, starts[1:])
+    for (study, arm, *values), rows in zip(first_rows.itertuples(index=False, name=None), parts):
         columns = dict(zip(names, values, strict=True))
         rows_of_place[study, arm, key(columns)] = rows
-    return rows_of_place
+    return _RowsOfPlaces(table, rows_of_place)
+
+
+class _RowsOfPlaces(Mapping):
+    """Rows of a table by their place; of ten thousand places a page asks for some hundreds."""
+
+    def __init__(self, table, rows_of_place):
+        self._table = table
+        self._rows_of_place = rows_of_place
+
+    def __getitem__(self, place):
+        return self._table.take(self._rows_of_place[place])
+
+    def __contains__(self, place):
+        return place in self._rows_of_place
+
+    def __iter__(self):
+        return iter(self._rows_of_place)
+
+    def __len__(self):
+        return len(self._rows_of_place)
 
 
 class Collected:

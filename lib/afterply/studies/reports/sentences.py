@@ -33,10 +33,10 @@ def results_by_name(names, cells, results) -> dict:
         Of :func:`afterply.studies.results.by_columns`; the word of a mean is empty.
     """
     means = {}
-    for (study, arm, columns), rows in results.items():
+    for study, arm, columns in results:
         name = f"{study}/{arm}, {in_words(columns)}"
         if name in names:
-            values = final_values(rows).values()
+            values = final_values(results[study, arm, columns]).values()
             means[name] = ("", sum(values) / len(values))
     return cells | means
 

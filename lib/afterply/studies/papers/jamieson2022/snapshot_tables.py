@@ -16,7 +16,7 @@ from ....arena import ratings
 from ....learners import tabular
 from ....stats import fixed, median_interval
 from ...reports.summaries import finals, shown
-from ...results import LIKE, rows_of, select
+from ...results import LIKE, rows_of, select, selected
 from .snapshots import EXTRA, OPPONENTS, OWN, PERFECT, PLAYERS, POINTS, SEATS, ConvergedTeacher
 
 TEACHERS = {  # as Table 2 names them -> parameter `teacher`
@@ -89,13 +89,16 @@ def convergence(rows: pd.DataFrame, cap: int, extra: int = EXTRA, seats=("first"
     """
     rows_of_opponents = []
     for opponent in OPPONENTS:
-        losses = select(rows, measure="losses", opponent=opponent)  # of both seats together
-        if losses.empty:
-            losses = select(rows, measure="losses", opponent=opponent, seat=list(seats))
-            if not set(seats) <= set(losses.get("seat", ())):
-                continue
-        by_episode = losses.groupby("episode").value.sum()
-        episode = converged_at(by_episode.index, by_episode, extra)
+        of_both = selected(rows, measure="losses", opponent=opponent)  # seats together
+        if of_both.any():
+            wanted = [of_both]
+        else:
+            wanted = [
+                selected(rows, measure="losses", opponent=opponent, seat=seat) for seat in seats
+            ]
+        if not all(of_seat.any() for of_seat in wanted):
+            continue
+        episode = converged_at(*_sums_by_episode(rows, wanted), extra)
         columns = {}
         if opponent != OWN:
             columns["opponent"] = opponent
@@ -108,13 +111,23 @@ def in_training(rows: pd.DataFrame, cap: int, extra: int = EXTRA, allowed=0, **c
 
     The rows that it returns have the further `columns`.
     """
-    losses = select(rows, measure="losses", variant="training", seat=list(SEATS))
-    losses_so_far = losses.groupby("episode").value.sum()
-    if losses_so_far.empty:
+    of_seats = [selected(rows, measure="losses", variant="training", seat=seat) for seat in SEATS]
+    episodes, losses_so_far = _sums_by_episode(rows, of_seats)
+    if not len(episodes):
         return []
-    losses_in_block = losses_so_far.diff().fillna(losses_so_far)
-    episode = converged_at(losses_so_far.index, losses_in_block, extra, allowed)
+    losses_in_block = np.diff(losses_so_far, prepend=0.0)
+    episode = converged_at(episodes, losses_in_block, extra, allowed)
     return _convergence_rows(episode, cap, **columns)
+
+
+def _sums_by_episode(rows, choices):
+    """Return episodes in order, and the sum of the values of the chosen rows at each of them.
+
+    Each of the `choices` says of every row whether it counts.
+    """
+    is_chosen = np.logical_or.reduce(choices)
+    episodes, places = np.unique(rows["episode"].to_numpy()[is_chosen], return_inverse=True)
+    return episodes, np.bincount(places, rows["value"].to_numpy()[is_chosen], len(episodes))
 
 
 def _convergence_rows(episode, cap, **columns):
