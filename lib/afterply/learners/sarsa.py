@@ -77,7 +77,7 @@ def sarsa_farl_episode(rules, net, par, mem):
     action, explored = choose_action(rules, net, par, mem, p, n, epsilon, False)  # line 3
     remember_pair(net, mem, p, action, explored)  # lines 4-5
     plies, over = 0, False
-    while not over and (par.max_plies == 0 or plies < par.max_plies):  # lines 6, 16
+    while not over and plies < par.max_plies:  # lines 6, 16
         if explored and par.trace_reset and not par.learn_from_random:
             mem.length[:] = 0
         calls.call_play(rules, s, action)  # line 7
