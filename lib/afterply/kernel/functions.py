@@ -13,6 +13,7 @@ from .compile import kernel
 LN2_HIGH = 6.93147180369123816490e-01  # ln 2 with 21 zero bits at the end: k * LN2_HIGH is exact
 LN2_LOW = 1.90821492927058770002e-10
 FACTORIALS = tuple(float(math.factorial(n)) for n in range(12, -1, -1))
+FOUR = 4  # neighbouring numbers that `add_rows_of_four` adds at once
 LANES = 32  # numbers that `add_multiples` adds at once, and needs at least
 ODD = tuple(float(n) for n in range(23, 0, -2))
 
@@ -172,3 +173,50 @@ def four_sums(typingctx, array, first, n):
         return context.make_tuple(builder, signature.return_type, sums)
 
     return types.UniTuple(types.float64, 4)(array, types.int64, types.int64), codegen
+
+
+@intrinsic
+def add_rows_of_four(typingctx, table, base, index, first, n, sums):
+    """Write sums of the :data:`FOUR` numbers from ``table[base + i]`` on, over `n` indices i.
+
+    They are those of ``index[first : first + n]``. `sums` (float64) are added up as `four_sums` are
+    together with the last n % 4: four partial sums in a fixed order. `table` may be float32.
+    """
+
+    def codegen(context, builder, signature, values):
+        i64 = ir.IntType(64)
+        four_doubles = ir.VectorType(ir.DoubleType(), FOUR)
+        _, base_value, _, first_value, n_value, _ = values
+        pointers = {}
+        for k in (0, 2, 5):
+            array = context.make_array(signature.args[k])(context, builder, values[k])
+            pointers[k] = array.data
+        table_data, index_data, sums_data = pointers.values()
+        element = table_data.type.pointee
+        zeros = ir.Constant(four_doubles, [0.0] * FOUR)
+        totals = [cgutils.alloca_once_value(builder, zeros) for _ in range(4)]
+
+        def add(place, total):
+            i = builder.load(builder.gep(index_data, [builder.add(first_value, place)]))
+            pointer = builder.gep(table_data, [builder.add(base_value, builder.zext(i, i64))])
+            vector_pointer = builder.bitcast(pointer, ir.VectorType(element, FOUR).as_pointer())
+            summand = builder.load(vector_pointer, align=context.get_abi_alignment(element))
+            if element != ir.DoubleType():
+                summand = builder.fpext(summand, four_doubles)
+            builder.store(builder.fadd(builder.load(total), summand), total)
+
+        num_rounds = builder.udiv(n_value, i64(4))
+        with cgutils.for_range(builder, num_rounds, intp=i64) as k:
+            for part, total in enumerate(totals):
+                add(builder.add(builder.mul(k.index, i64(4)), i64(part)), total)
+        last = builder.mul(num_rounds, i64(4))
+        with cgutils.for_range(builder, builder.sub(n_value, last), intp=i64) as k:
+            add(builder.add(last, k.index), totals[0])
+        s0, s1, s2, s3 = map(builder.load, totals)
+        result = builder.fadd(builder.fadd(s0, s1), builder.fadd(s2, s3))
+        place = builder.bitcast(sums_data, four_doubles.as_pointer())
+        builder.store(result, place, align=8)
+        return context.get_dummy_value()
+
+    u64 = types.uint64
+    return types.void(table, u64, index, u64, u64, sums), codegen

@@ -228,6 +228,7 @@ class NetworkSession(BaseSession):
         super().__init__(game, params, seed, **changed)
         self.rng = new_rng(seed)
         values = kernel_values(self.parameters, self.params)
+        values["max_plies"] = self.params["max_plies"] or LONGEST
         self.par = self.par_type(**values, trace_size=trace_size(self.params))
         self.net = self._new_network()
         self._run = Linked(self.run_episodes, game)
@@ -302,17 +303,14 @@ class NetworkSession(BaseSession):
             self.play_until(promotion)
         if self.episode >= promotion:
             self.net.promote()
-        par = self.par
-        has_limit = par.max_plies > 0
-        if not has_limit:
-            par = par._replace(max_plies=LONGEST)
         truncated_before = self.counters[TRUNCATED]
-        self._run(self.net.arrays, par, self.mem, episode - self.episode)
+        self._run(self.net.arrays, self.par, self.mem, episode - self.episode)
         if not math.isfinite(self.mem.abs_delta[0]):
             remedy = f"lower alpha={self.params['alpha']!r}, or use sigmoid=True"
             raise FloatingPointError(f"the values diverged before episode {self.episode}: {remedy}")
+        has_limit = self.params["max_plies"] > 0
         if not has_limit and self.counters[TRUNCATED] > truncated_before:
-            what = f"an episode of {self.game.name} did not end within {LONGEST:,} moves"
+            what = f"an episode of {self.game.name} did not end within {self.par.max_plies:,} moves"
             raise RuntimeError(f"{what}: give the learner max_plies, and it is truncated then")
 
     def statistics(self) -> dict:

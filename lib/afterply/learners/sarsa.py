@@ -12,6 +12,7 @@ import numpy as np
 
 from ..games import calls
 from ..kernel.compile import kernel
+from ..kernel.functions import FOUR
 from ..kernel.random import best_of, random_float, random_int
 from ..networks import lookup
 from . import td
@@ -55,6 +56,7 @@ ROWS = {
     "ns":            ("int64", 3),                   # N_S of PAIR
     "changed":       ("uint32", 2, "cells"),         # cells in which NEXT differs from NOW
     "difference":    ("uint32", "cells"),            # by how much changed cells differ
+    "sums":          ("float64", FOUR),              # of neighbouring actions
     "value":         ("float64", "max_legal"),       # Q of the legal actions
 }
 # fmt: on
@@ -74,10 +76,10 @@ def sarsa_farl_episode(rules, net, par, mem):
     begin_episode(rules, net, par, mem, s)  # line 2
     p = calls.call_player(rules, s)
     n = read_values(rules, net, mem, p)
-    action, explored = choose_action(rules, net, par, mem, p, n, epsilon, False)  # line 3
+    action, explored = choose_action(net, par, mem, p, n, epsilon, False)  # line 3
     remember_pair(net, mem, p, action, explored)  # lines 4-5
     plies, over = 0, False
-    while not over and (par.max_plies == 0 or plies < par.max_plies):  # lines 6, 16
+    while not over and plies < par.max_plies:  # lines 6, 16
         if explored and par.trace_reset and not par.learn_from_random:
             mem.length[:] = 0
         calls.call_play(rules, s, action)  # line 7
@@ -90,11 +92,11 @@ def sarsa_farl_episode(rules, net, par, mem):
         if not over:
             advance_features(rules, net, mem)
             n = read_values(rules, net, mem, p)
-            follow, action, explored = value_to_follow(rules, net, par, mem, p, n, epsilon)
+            follow, action, explored = value_to_follow(net, par, mem, p, n, epsilon)
         stale = adapt_last(net, par, mem, p, follow, explored and not par.method_q, alpha)
         if not over:
             if not par.sarsa_action_kept:  # line 11
-                action, explored = choose_action(rules, net, par, mem, p, n, epsilon, stale)
+                action, explored = choose_action(net, par, mem, p, n, epsilon, stale)
             remember_pair(net, mem, p, action, explored)  # lines 14-15
     for q in range(rules.players):  # line 17, lines 33-37
         if over and q != p and par.farl_on:
@@ -105,14 +107,14 @@ def sarsa_farl_episode(rules, net, par, mem):
 
 
 @kernel
-def value_to_follow(rules, net, par, mem, p, n, epsilon):
+def value_to_follow(net, par, mem, p, n, epsilon):
     """Return M of the target, the action chosen for it if any, and whether that was exploration.
 
     Source: [konen2021] Alg. 5, lines 24-25; Alg. 3, lines 7-8. Deviations: D42, D43.
     """
     action, explored, chosen = np.int64(0), False, 0
     if par.sarsa_action_kept or not par.method_q:
-        action, explored = choose_action(rules, net, par, mem, p, n, epsilon, False)
+        action, explored = choose_action(net, par, mem, p, n, epsilon, False)
     for k in range(n):
         if par.method_q:
             chosen = k if mem.value[k] > mem.value[chosen] else chosen
@@ -162,14 +164,20 @@ def read_values(rules, net, mem, p):
     n = calls.call_legal(rules, mem.state, mem.moves)
     if net.far:
         lookup.fetch_actions(net, p, mem.index[NOW], mem.moves, n)
-    lookup.look_up_actions(
-        net, p, mem.cells[NOW], mem.index[NOW], mem.moves, n, mem.boards[NOW], mem.value
-    )
+    value_moves(net, mem, p, n)
     return n
 
 
 @kernel
-def choose_action(rules, net, par, mem, p, n, epsilon, stale):
+def value_moves(net, mem, p, n):
+    """Write Q of the `n` legal actions."""
+    lookup.look_up_actions(
+        net, p, mem.cells[NOW], mem.index[NOW], mem.moves, n, mem.boards[NOW], mem.sums, mem.value
+    )
+
+
+@kernel
+def choose_action(net, par, mem, p, n, epsilon, stale):
     """Return an epsilon-greedy one of the `n` legal actions, and whether it was exploration.
 
     Exact ties are random. Values that are `stale`, as Q has changed, are read again.
@@ -182,7 +190,7 @@ def choose_action(rules, net, par, mem, p, n, epsilon, stale):
         for k in range(n):
             mem.value[k] = random_float(mem.rng)
     elif stale:
-        read_values(rules, net, mem, p)
+        value_moves(net, mem, p, n)
     return np.int64(mem.moves[best_of(mem.value, n, mem.rng)]), explored
 
 

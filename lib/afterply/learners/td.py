@@ -86,7 +86,7 @@ def td_farl_episode(rules, net, par, mem):
     alpha, epsilon = schedules(par, mem.counters[EPISODES])
     p = begin(rules, net, par, mem)  # lines 2-3
     plies, over = 0, False
-    while not over and (par.max_plies == 0 or plies < par.max_plies):  # lines 4, 13
+    while not over and plies < par.max_plies:  # lines 4, 13
         # line 5 (q has made the move before)
         q, p = p, calls.call_player(rules, mem.state[NOW])
         best, value, explored = choose_action(rules, net, par, mem, p, epsilon)  # line 6

@@ -86,7 +86,7 @@ class Session(td.Session):
             self._plant()
             plies = 0
             over = False
-            while not over and (par.max_plies == 0 or plies < par.max_plies):
+            while not over and plies < par.max_plies:
                 action, explored, keep_tree = self._choose()
                 over = learn_move(rules, net, par, mem, action, explored)
                 plies += 1

@@ -26,7 +26,15 @@ import numpy as np
 
 from ..games.calls import call_board, call_over, call_play, call_player, call_score, copy_into
 from ..kernel.compile import kernel
-from ..kernel.functions import LANES, add_multiples, four_sums, prefetch, tanh
+from ..kernel.functions import (
+    FOUR,
+    LANES,
+    add_multiples,
+    add_rows_of_four,
+    four_sums,
+    prefetch,
+    tanh,
+)
 
 # places of N and A in a weight's pair of temporal coherence counters
 NET_CHANGE = np.uint64(0)
@@ -347,18 +355,33 @@ def sum_of_action(net, base, index, first, n, action):
 
 
 @kernel
-def look_up_actions(net, player, cells, index, moves, n, boards, out):
+def sum_of_actions(net, base, index, first, n, action, sums):
+    """Write :func:`sum_of_action` of an action and its neighbours; return which one is first."""
+    if net.num_actions < FOUR:
+        sums[0] = sum_of_action(net, base, index, first, n, action)
+        return action
+    begin = min(action & ~3, net.num_actions - FOUR)
+    add_rows_of_four(net.weights, base + np.uint64(begin), index, first, n, sums)
+    return begin
+
+
+@kernel
+def look_up_actions(net, player, cells, index, moves, n, boards, sums, out):
     """Write Q(s, a) of `n` actions. Source: [konen2021] Eq. (2), Sec. 2.6. Deviations: D3, D46."""
     base = np.uint64(player) * np.uint64(net.player_step)
     m, num = net.num_tuples, net.symmetries.shape[0]
     different = symmetric_boards(net, cells, index, boards) == num
+    known = min(FOUR, net.num_actions)  # actions whose sums are computed together
     for j in range(n):
-        total = 0.0
-        for k in range(num):
+        out[j] = 0.0
+    for k in range(num):
+        begin = np.int64(-known)  # none
+        for j in range(n):
             if different or not repeated_pair(net, cells, index, moves[j], k):
-                b = net.action_symmetries[k, moves[j]]
-                total += sum_of_action(net, base, index, k * m, m, b)
-        out[j] = total
+                b = np.int64(net.action_symmetries[k, moves[j]])
+                if not begin <= b < begin + known:
+                    begin = sum_of_actions(net, base, index, k * m, m, b, sums)
+                out[j] += sums[b - begin]
     for j in range(n):
         out[j] = sigma(net, out[j])
 
@@ -394,12 +417,12 @@ def value_of(net, player, cells, index, boards):
 @kernel
 def read_action_values(rules, net, s, moves, n, gamma, work, out):
     """Write Q(s, a) or r + gamma V(afterstate) of the `n` moves into `out`; V = 0 at the end."""
-    after, r, cells, index, boards = work
+    after, r, cells, index, boards, sums = work
     player = call_player(rules, s)
     if net.num_actions > 0:
         call_board(rules, s, cells)
         features(net, cells, index)
-        look_up_actions(net, player, cells, index, moves, n, boards, out)
+        look_up_actions(net, player, cells, index, moves, n, boards, sums, out)
         return
     call_score(rules, s, r)
     before = r[player]

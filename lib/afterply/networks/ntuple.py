@@ -15,7 +15,7 @@ from ..files import damaged, open_learned, published_file, read_yaml, with_check
 from ..games.calls import Arrays
 from ..games.conformance import random_game
 from ..games.game import check_game
-from ..kernel.functions import LANES
+from ..kernel.functions import FOUR, LANES
 from ..kernel.random import new_rng, random_int
 from ..processes import memory
 from .lookup import TABLES, Net, read_action_values, value_of
@@ -44,6 +44,7 @@ WORK = {
     "cells": ("int32", "cells"),
     "index": ("uint32", "features"),
     "boards": ("int32", "boards"),
+    "sums": ("float64", FOUR),  # of neighbouring actions
 }
 MOST_TUPLES = 1 << 16  # drawn at random
 PIECE = 1 << 24  # weights that are written or read at once: positions take twice their memory
@@ -455,7 +456,7 @@ class Network:
         if self.per_action:
             raise ValueError("a network of Q has no V of afterstates: ask for action_values(state)")
         player = whole(f"a player of {self.game.name}", player, 0, self.game.players - 1)
-        _, _, cells, index, boards = self._work
+        _, _, cells, index, boards, _ = self._work
         cells[:] = self.game.board(state)
         return float(value_of(self.arrays, player, cells, index, boards))
 

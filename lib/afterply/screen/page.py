@@ -31,7 +31,7 @@ from ..kernel.compile import kernel
 from ..kernel.link import FREE, Free, Memory, Program, Rule
 from ..kernel.random import new_rng
 from ..learners import td
-from ..learners.adaptation import LONGEST, trace_size
+from ..learners.adaptation import trace_size
 from ..networks import lookup, ntuple, table
 from ..players.saved import in_plain_words
 from ..search import puct
@@ -466,8 +466,7 @@ def linked(agent) -> tuple:
     lambdas = sorted({*LAMBDAS, params["lambda_"]})
     session = td.Session(game, params | {"lambda_": lambdas[-1], "tc": tc, "farl": "on"})
     memory = session.mem
-    max_plies = params["max_plies"] or LONGEST
-    par = session.par._replace(max_plies=max_plies, **FREE_IN_PAGES)
+    par = session.par._replace(**FREE_IN_PAGES)
     train = (session.run_episodes, session.net.arrays, par, memory, FREE)
     read = {
         "rng": memory.rng,
@@ -476,10 +475,10 @@ def linked(agent) -> tuple:
         "coherence": session.net.arrays.counters,
     }
     made = kernels(game, session.net, more={"train": train}, read=read)
-    return session, made, _learning(agent, params, par, tc, lambdas, max_plies)
+    return session, made, _learning(agent, params, par, tc, lambdas)
 
 
-def _learning(agent, params, par, tc, lambdas, max_plies) -> dict:
+def _learning(agent, params, par, tc, lambdas) -> dict:
     """Return what scripts must know to learn: the settings, those to choose from, and matches."""
     game = agent.game
     maker = "game"
@@ -506,7 +505,7 @@ def _learning(agent, params, par, tc, lambdas, max_plies) -> dict:
         "traces": [[value, trace_size(params | {"lambda_": value})] for value in lambdas],
         "seeds": {seed: str(new_rng(seed)[0]) for seed in {*range(NUM_SEEDS), agent.seed}},
         "matches": num_matches,
-        "longest": max_plies,
+        "longest": par.max_plies,
         "range": game.score_range,
         "reward": game.progress[1],
         "unit": game.progress[2],

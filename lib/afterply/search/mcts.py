@@ -319,15 +319,16 @@ class TreeSearch(PerThread):
         tree = self.tree
         first = tree.first[ROOT]
         num_children = tree.num_children[ROOT]
-        block = slice(first, first + num_children)
+        num_tried = tree.num_tried[ROOT]
         # The tried children come first; the other slots hold whatever was in memory.
-        is_tried = np.arange(num_children) < tree.num_tried[ROOT]
-        visits = np.where(is_tried, tree.visits[block], 0).astype(np.int64)
+        tried = slice(first, first + num_tried)
+        visits = np.zeros(num_children, np.int64)
         values = np.full((num_children, self.game.players), np.nan)
-        mean = tree.sums[block][is_tried] / visits[is_tried, None]
-        values[is_tried] = self.limits.low + mean / self.limits.scale
+        visits[:num_tried] = tree.visits[tried]
+        mean = tree.sums[tried] / visits[:num_tried, None]
+        values[:num_tried] = self.limits.low + mean / self.limits.scale
         # The search has permuted the block.
-        actions = tree.action[block]
+        actions = tree.action[first : first + num_children]
         place = {action: i for i, action in enumerate(actions.tolist())}
         order = [place[action] for action in self.game.legal(self.work.root).tolist()]
         return SearchResult(actions[order], visits[order], values[order])
