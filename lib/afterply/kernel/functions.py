@@ -177,10 +177,10 @@ def four_sums(typingctx, array, first, n):
 
 @intrinsic
 def add_rows_of_four(typingctx, table, base, index, first, n, sums):
-    """Write sums of the :data:`FOUR` numbers from ``table[base + i]`` on, over `n` indices i.
+    """Write sums of the FOUR numbers from ``table[base + i]`` on, over i in some indices.
 
-    They are those of ``index[first : first + n]``. `sums` (float64) are added up as `four_sums` are
-    together with the last n % 4: four partial sums in a fixed order. `table` may be float32.
+    These are ``index[first : first + n]``. Every one of the `sums` (float64) has four partial sums,
+    of every fourth number, and the first of them also has the last n % 4. `table` may be float32.
     """
 
     def codegen(context, builder, signature, values):

@@ -355,33 +355,45 @@ def sum_of_action(net, base, index, first, n, action):
 
 
 @kernel
-def sum_of_actions(net, base, index, first, n, action, sums):
-    """Write :func:`sum_of_action` of an action and its neighbours; return which one is first."""
-    if net.num_actions < FOUR:
-        sums[0] = sum_of_action(net, base, index, first, n, action)
-        return action
-    begin = min(action & ~3, net.num_actions - FOUR)
-    add_rows_of_four(net.weights, base + np.uint64(begin), index, first, n, sums)
-    return begin
+def sum_one_by_one(net, base, cells, index, different, moves, n, out):
+    """Write the sums of `n` actions over their symmetric pairs, all of them `different` or not."""
+    m, num = net.num_tuples, net.symmetries.shape[0]
+    for j in range(n):
+        total = 0.0
+        for k in range(num):
+            if different or not repeated_pair(net, cells, index, moves[j], k):
+                b = net.action_symmetries[k, moves[j]]
+                total += sum_of_action(net, base, index, k * m, m, b)
+        out[j] = total
+
+
+@kernel
+def sum_in_fours(net, base, cells, index, different, moves, n, sums, out):
+    """Write what :func:`sum_one_by_one` does, from `sums` of FOUR neighbouring actions at once."""
+    m, num = net.num_tuples, net.symmetries.shape[0]
+    for j in range(n):
+        out[j] = 0.0
+    for k in range(num):
+        begin = np.int64(-FOUR)  # no action is among those whose sums are known
+        for j in range(n):
+            if different or not repeated_pair(net, cells, index, moves[j], k):
+                b = np.int64(net.action_symmetries[k, moves[j]])
+                if not begin <= b < begin + FOUR:
+                    begin = min(b // FOUR * FOUR, net.num_actions - FOUR)
+                    first = base + np.uint64(begin)
+                    add_rows_of_four(net.weights, first, index, k * m, m, sums)
+                out[j] += sums[b - begin]
 
 
 @kernel
 def look_up_actions(net, player, cells, index, moves, n, boards, sums, out):
     """Write Q(s, a) of `n` actions. Source: [konen2021] Eq. (2), Sec. 2.6. Deviations: D3, D46."""
     base = np.uint64(player) * np.uint64(net.player_step)
-    m, num = net.num_tuples, net.symmetries.shape[0]
-    different = symmetric_boards(net, cells, index, boards) == num
-    known = min(FOUR, net.num_actions)  # actions whose sums are computed together
-    for j in range(n):
-        out[j] = 0.0
-    for k in range(num):
-        begin = np.int64(-known)  # none
-        for j in range(n):
-            if different or not repeated_pair(net, cells, index, moves[j], k):
-                b = np.int64(net.action_symmetries[k, moves[j]])
-                if not begin <= b < begin + known:
-                    begin = sum_of_actions(net, base, index, k * m, m, b, sums)
-                out[j] += sums[b - begin]
+    different = symmetric_boards(net, cells, index, boards) == net.symmetries.shape[0]
+    if net.num_actions < FOUR or net.num_tuples < FOUR:
+        sum_one_by_one(net, base, cells, index, different, moves, n, out)
+    else:
+        sum_in_fours(net, base, cells, index, different, moves, n, sums, out)
     for j in range(n):
         out[j] = sigma(net, out[j])
 
