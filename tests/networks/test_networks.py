@@ -122,6 +122,25 @@ def test_values_of_a_turned_board_are_the_turned_values(name, tuples):
         net.value(game.start(), 0)
 
 
+@pytest.mark.parametrize("heaps, stones", [(1, 2), (1, 3), (1, 4), (2, 3), (3, 3)])
+@pytest.mark.parametrize("num_tuples", [1, 3, 4, 7])
+def test_each_action_has_the_sum_of_its_own_weights(heaps, stones, num_tuples):
+    """Also where there are fewer actions, or n-tuples, than are added up side by side."""
+    game = games.load("nim", heaps=heaps, stones=stones)
+    tuples = [list(range(heaps))] * num_tuples
+    net = filled(game, tuples, sigmoid=False, symmetries=False, per_action=True)
+    for s in conformance.random_game(game, game.start(), new_rng(1), 50):
+        cells, player = game.board(s), game.player(s)
+        expected = []
+        for action in game.legal(s):
+            total = 0.0
+            for i in range(num_tuples):
+                place = brute_index(game, tuples, 0, i, cells)
+                total += net.weights[player, place * game.actions + action]
+            expected.append(total)
+        assert net.action_values(s) == pytest.approx(expected, abs=1e-12)
+
+
 def test_a_walk_that_can_not_get_long_enough_is_refused(monkeypatch):
     monkeypatch.setattr(NIM, "neighbours", [[1], [0], []])
     with pytest.raises(ValueError, match="no walk of length 3"):
