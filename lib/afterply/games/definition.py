@@ -342,11 +342,11 @@ class Definition:
             )
 
 
-# ------------------------------------------------------------------ rules that can not be compiled
+# ------------------------------------------------------------------ rules that cannot be compiled
 RETURNS = {types.int64: "a whole number", types.float64: "a float", types.boolean: "True or False"}
 # names in the code of rules that compile, and then do something else than in Python
 SILENT = {
-    "print": "it prints, which compiled rules can not do: print game.render(state) from outside",
+    "print": "it prints, which compiled rules cannot do: print game.render(state) from outside",
     "random": "it uses random numbers without the run's seed: take random_int(rng, n) or"
     " random_float(rng) from afterply.kernel",
 }
@@ -368,7 +368,7 @@ MEANINGS = {
 
 
 class RuleError(ValueError):
-    """A rule of a game can not be compiled; the message says which, where, and what to write."""
+    """A rule of a game cannot be compiled; the message says which, where, and what to write."""
 
 
 def compiled(definition: Definition, signatures=SIGNATURES) -> dict:
@@ -380,7 +380,7 @@ def compiled(definition: Definition, signatures=SIGNATURES) -> dict:
             handles[rule], problem = _compile(function, signature)
             if problem:
                 raise RuleError(
-                    f"game {definition.name!r}: the rule {rule!r} can not be used: {problem}"
+                    f"game {definition.name!r}: the rule {rule!r} cannot be used: {problem}"
                 )
     return handles
 
@@ -404,7 +404,7 @@ def _silent_fault(code, num_arguments) -> str:
         names = ", ".join(arguments)
         return f"it takes {len(arguments)} arguments ({names}), it must take {num_arguments}"
     if any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(code)):
-        return "it raises an exception (or asserts), which compiled rules can not do"
+        return "it raises an exception (or asserts), which compiled rules cannot do"
     for name, words in SILENT.items():
         if name in code.co_names:
             return words

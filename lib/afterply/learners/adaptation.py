@@ -68,7 +68,7 @@ def trace_size(params: dict) -> int:
     if params["tc"] != "none" and params["tc_init"] <= 0.0:
         raise ValueError(f"tc_init={params['tc_init']} must be above 0: it keeps |N|/A defined")
     if params["alpha_schedule"] == "geometric" and np.min(params["alpha"]) <= 0.0:
-        raise ValueError(f"alpha={params['alpha']!r} can not change geometrically: take it above 0")
+        raise ValueError(f"alpha={params['alpha']!r} cannot change geometrically: take it above 0")
     if lambda_ == 0.0:
         return 1
     # The small number keeps a quotient of logarithms that should be whole from being rounded down.
