@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from afterply.commands import reproduce, strip
+from afterply.files import contents_read_once
 from afterply.studies import notebooks
-from afterply.studies.records import contents_read_once
 from afterply.studies.study import Study
 
 CLASS = notebooks.folder() / "class"

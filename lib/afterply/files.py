@@ -34,6 +34,8 @@ MARK = ".made-by-afterply"  # the file in a folder that a command fills
 LOOK_SECONDS = 0.02  # between two looks whether another process has ended its writing
 MOST_OF_HEADER = 1 << 26  # bytes in memory; the longest one, of a checkpoint, takes some megabytes
 
+_contents = None  # what was read so far, within `contents_read_once`
+
 
 def chosen_place(variable: str) -> Path | None:
     """Return the file or folder that an environment variable names, or None.
@@ -105,6 +107,33 @@ def load_module(path):
     if Path(module_file).resolve() != file:
         raise ValueError(f"{path}: another module is called {file.stem}: rename the file")
     return module
+
+
+@contextlib.contextmanager
+def contents_read_once():
+    """Read n-tuple lists, papers and other published files once, for a thousand arms.
+
+    Otherwise each is read whenever it is asked for, since somebody may have edited it.
+    """
+    global _contents
+    before = _contents
+    _contents = {}
+    try:
+        yield
+    finally:
+        _contents = before
+
+
+def once(what, read):
+    """Return what the function `read` reads, which is new unless within `contents_read_once`.
+
+    `what` tells apart what is read, and how.
+    """
+    if _contents is None:
+        return read()
+    if what not in _contents:
+        _contents[what] = read()
+    return _contents[what]
 
 
 def file_digest(path) -> str:

@@ -14,9 +14,8 @@ import traceback
 import warnings
 from pathlib import Path
 
-from ..files import data_directory, read_json, read_yaml, write_text
+from ..files import contents_read_once, data_directory, read_json, read_yaml, write_text
 from .profiles import PAPER, REMEDY, check_values, declared_in, notebook
-from .records import contents_read_once
 from .study import Study
 
 DECLARED = "# digests of what its studies declare; make golden writes them"

@@ -22,7 +22,6 @@ made again with the same checksum and results says by which sources: ``"confirme
 "date": ...}``.
 """
 
-import contextlib
 import functools
 import hashlib
 import json
@@ -38,7 +37,7 @@ import llvmlite
 import numba
 import numpy as np
 
-from ..files import file_digest, one_writer, parse_json, published_file, read_json, write_text
+from ..files import file_digest, once, one_writer, parse_json, published_file, read_json, write_text
 from ..identity import package_file
 from ..kernel.source import PACKAGE, import_closure, source_hash
 from ..learners.parameters import check_parameters
@@ -52,8 +51,6 @@ MADE = ("commit", "date", "digest", "dirty", "lost_commit", "machine", "versions
 SUM = '"sum":"'  # what follows in a line is the checksum of the text before it
 WRITING_SECONDS = 120.0  # at most, until another process has written what it has to this file
 SHORTEST_RUN = 4  # numbers that are written as [first, step, count]
-
-_contents = None  # what was read so far, within `contents_read_once`
 
 
 def canonical(value):
@@ -115,7 +112,7 @@ def contents_of_parameters(learner, parameters: dict) -> dict:
         if not declared.content:
             continue
         value = parameters[name]
-        content = _once((declared.content, repr(value)), lambda: declared.content(value))
+        content = once((declared.content, repr(value)), lambda: declared.content(value))
         if content is not None:
             digests[f"{name} {value}"] = key_of({"content": content})
     return digests
@@ -126,32 +123,8 @@ def contents_of_files(names) -> dict:
     digests = {}
     for name in names:
         path = published_file(name)
-        digests[name] = _once(path, lambda: file_digest(path))
+        digests[name] = once(("digest", path), lambda: file_digest(path))
     return digests
-
-
-@contextlib.contextmanager
-def contents_read_once():
-    """Read each n-tuple list and each published file once, for the keys of a thousand arms.
-
-    Otherwise every arm looks again, since somebody in a notebook may have edited them.
-    """
-    global _contents
-    before = _contents
-    _contents = {}
-    try:
-        yield
-    finally:
-        _contents = before
-
-
-def _once(what, read_content):
-    """Return a content, which is read anew unless it has been within `contents_read_once`."""
-    if _contents is None:
-        return read_content()
-    if what not in _contents:
-        _contents[what] = read_content()
-    return _contents[what]
 
 
 def learner_parameters(learner, given: dict, episodes: int) -> dict:

@@ -14,18 +14,18 @@ numbers, ``{won: 97, drawn: 2, lost: 1}``, are its measures; beside a measure `c
 Your own claims file has the same format, but may leave out most of it: see :func:`load_own`.
 """
 
-import functools
 import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Literal, Required, TypedDict, Union, get_args, get_origin, get_type_hints
 
 from ...checks import is_whole
-from ...files import published_file, read_yaml
+from ...files import once, published_file, read_yaml
 from .statements import CAPPED, ENDS, LEAST_TREND, PARTS, PERCENT, series
 from .verdicts import counting_error
 
@@ -447,24 +447,14 @@ def load(key: str) -> Paper:
     path = _folder() / f"{key}.yaml"
     if not path.is_file():
         raise ValueError(f"no paper {key!r}; there are {', '.join(keys())}")
+    return once(("paper", path), lambda: _read(path))
+
+
+def _read(path):
+    """Read and check the file of a paper."""
     former = _folder() / "former.yaml"
-    files = (path, former, published_file("papers/margins.yaml"))
-    return _loaded(path, former, tuple(map(_stamp, files)))
-
-
-@functools.cache
-def _loaded(path, former, stamps):
-    """Load and check the file of a paper; once, as long as the files have the same `stamps`."""
     changes = read_yaml(former)["changes"] if former.is_file() else []
     return _checked(read_yaml(path, TEXTS), path, changes)
-
-
-def _stamp(path):
-    """Return what changes when a file is written; None if there is none."""
-    if not path.is_file():
-        return None
-    status = path.stat()
-    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def load_own(path) -> Paper:
@@ -615,7 +605,7 @@ def _faults_of_target(claim, rule):
     if not numbers or not types <= {int, float}:
         faults.append(f"value is {value!r}; a target needs numbers, else target: false")
     else:
-        faults += filter(None, map(functools.partial(_fault_of_number, claim.unit), numbers))
+        faults += filter(None, map(partial(_fault_of_number, claim.unit), numbers))
     if claim.relation == "=" and not margin(rule, value, claim.of):
         unit = f"unit {claim.unit!r} (of: {claim.of})"
         faults.append(f"no margin for {unit}; add a rule to margins.yaml")
@@ -671,7 +661,7 @@ def _faults_of_part(part, statement, where):
     if statement.test == "bound":
         unit = part.get("unit", statement.unit)
         bounds = [part[end] for end in ends if end in part]
-        for fault in filter(None, map(functools.partial(_fault_of_number, unit), bounds)):
+        for fault in filter(None, map(partial(_fault_of_number, unit), bounds)):
             faults.append(f"{where}: {fault}")
     if ends and not set(ends) & set(part):
         faults.append(f"{where}: a part needs {' or '.join(ends)}, a number")
