@@ -221,7 +221,7 @@ def _matches(column, value):
 
 
 def by_columns(table: pd.DataFrame) -> Mapping:
-    """Return (study, arm, :func:`key` of the filled columns) -> its rows."""
+    """Return (study, arm, :func:`key` of the filled columns) -> its rows: place, measure, value."""
     names = filling(table)
     groups = table.groupby(["study", "arm", *names], sort=False, dropna=False)
     group_of_row = groups.ngroup().to_numpy()
@@ -233,7 +233,7 @@ def by_columns(table: pd.DataFrame) -> Mapping:
     for (study, arm, *values), rows in zip(first_rows.itertuples(index=False, name=None), parts):
         columns = dict(zip(names, values, strict=True))
         rows_of_place[study, arm, key(columns)] = rows
-    return _RowsOfPlaces(table, rows_of_place)
+    return _RowsOfPlaces(table[[*PLACE, "measure", "value"]], rows_of_place)
 
 
 class _RowsOfPlaces(Mapping):

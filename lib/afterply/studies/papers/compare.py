@@ -197,15 +197,21 @@ def _within(interval, claim):
 
 def _last(rows):
     """Return run -> its value at the last episode that any run has reached."""
-    rows = rows.assign(episode=rows["episode"].fillna(-1))  # without training there is no episode
-    last = rows[rows["episode"] == rows["episode"].max()].sort_values("run")
-    is_second = last["run"].duplicated()
-    if is_second.any():
-        first_second = last[is_second].iloc[0]
+    # Asked ten thousand times of a few rows: pandas would take ten times as long as NumPy.
+    episodes = rows["episode"].to_numpy(float)
+    episodes = np.where(np.isnan(episodes), -1.0, episodes)  # without training there is no episode
+    is_last = episodes == episodes.max()
+    runs = rows["run"].to_numpy()[is_last]
+    values = rows["value"].to_numpy(float)[is_last]
+    in_order = np.argsort(runs, kind="stable")
+    value_of_run = dict(zip(runs[in_order].tolist(), values[in_order].tolist(), strict=True))
+    if len(value_of_run) < len(runs):
+        last = rows[is_last].sort_values("run")
+        first_second = last[last["run"].duplicated()].iloc[0]
         raise ValueError(
             "run {run} of {arm} in {study} has two final values of {measure}".format(**first_second)
         )
-    return dict(zip(last["run"].tolist(), last["value"].astype(float).tolist(), strict=True))
+    return value_of_run
 
 
 def unfinished(rows) -> int:

@@ -32,6 +32,7 @@ unless the printed value differs by less than the margin.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
@@ -53,7 +54,8 @@ MIN_RUNS = 3  # two runs that happen to be equal would pass for certainty
 TEST_LEVEL = 0.05  # of each of the two one-sided tests, and of what is outside an interval
 TOO_WIDE = 10  # margins: a wider half of an interval says too little for *consistent*
 POWER = 0.8  # with which the number of runs that is given decides
-MAX_RUNS = 1_000  # nobody trains more: they count as "no number of runs"
+# Nobody trains more than a thousand: they count as "no number of runs".
+NUMBERS_OF_RUNS = np.arange(2, 1_001)
 # 0.30 - 0.33 is not -0.03 in binary: a value printed on the margin is neither inside nor beyond
 ROUNDING = 1e-9
 
@@ -368,13 +370,18 @@ def runs_for(distance: float, level: float, spread: float, hidden: float = 0.0) 
     """
     if distance <= 0:
         return math.inf
-    runs = np.arange(2, MAX_RUNS + 1)
-    error = spread / np.sqrt(runs)
-    shown_from = np.hypot(stdtrit(runs - 1, 1 - level) * error, hidden) + ndtri(POWER) * error
+    error = spread / np.sqrt(NUMBERS_OF_RUNS)
+    shown_from = np.hypot(_quantiles(level) * error, hidden) + ndtri(POWER) * error
     is_enough = shown_from <= distance
     if not is_enough.any():
         return math.inf
-    return int(runs[is_enough.argmax()])
+    return int(NUMBERS_OF_RUNS[is_enough.argmax()])
+
+
+@lru_cache
+def _quantiles(level):
+    """Return the quantiles of Student's t at a one-sided level, of each number of runs."""
+    return stdtrit(NUMBERS_OF_RUNS - 1, 1 - level)
 
 
 def counting_error(value: float, games: int, whole: float, times: int = 1) -> float:
