@@ -181,10 +181,10 @@ def test_measures_and_units():
 def test_a_search_of_one_ply_plays_the_games_of_the_network_alone_and_deeper_ones_go_further():
     ours = games.load("game2048", raw_score=True, all_tiles=True)
     net = Network(ours, [[0, 1], [0, 4]], sigmoid=False)
-    alone = {row["measure"]: row["value"] for row in Scores2048(games=20)(ours, net, seed=2)}
+    alone = {row["measure"]: row["value"] for row in Scores2048(games=6)(ours, net, seed=2)}
     scores = []
     for depth in (1, 3):
-        rows = Searched2048(games=20, depth=depth)(ours, net, seed=2)
+        rows = Searched2048(games=6, depth=depth)(ours, net, seed=2)
         found = {row["measure"]: row["value"] for row in rows if "tile" not in row}
         assert {row["depth"] for row in rows} == {depth} and 0 < found["score_sd"] < found["score"]
         scores.append(found["score"])

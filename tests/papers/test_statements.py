@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from afterply.studies import papers
-from afterply.studies.papers import statements
+from afterply.studies.papers import statements, tests_of_means
 from afterply.studies.papers.claims import Statement
 from afterply.studies.papers.statements import DOES_NOT_HOLD, HOLDS, UNDECIDED, judge, series
 from afterply.studies.papers.verdicts import NOT_RUN
@@ -132,8 +132,9 @@ def test_an_undecided_statement_says_which_kind():
     assert outcome(ORDERED, a=FAR, b=NEAR).kind == ""
 
 
-def test_no_verdict_contradicts_its_interval():
+def test_no_verdict_contradicts_its_interval(monkeypatch):
     """An end beyond the bound is what a part needs, for the statement or for its contrary."""
+    monkeypatch.setattr(tests_of_means, "RESAMPLED", 100_000)  # both sides draw the same series
     rng, kinds = np.random.default_rng(1), set()
     family = [ABOVE, INSIDE, ORDERED, ordering(paired=True)]
     pair = [{"high": "a", "low": "b", "of": "1"}, {"high": "a", "low": "c", "of": "2"}]
