@@ -8,7 +8,16 @@ import pandas as pd
 import pytest
 
 from afterply.studies import results
-from afterply.studies.results import Collected, as_rows, by_columns, in_words, joined, key, select
+from afterply.studies.results import (
+    PLACE,
+    Collected,
+    as_rows,
+    by_columns,
+    in_words,
+    joined,
+    key,
+    select,
+)
 
 ROWS = [
     {"measure": "win_rate", "opponent": "AB"},
@@ -55,6 +64,7 @@ def test_every_row_is_found_by_its_columns_and_no_two_fall_together():
     assert sum(map(len, found.values())) == len(table)
     for row in ROWS:
         rows = found["s", "a", key(row)]
+        assert [*rows.columns] == [*PLACE, "measure", "value"]
         pd.testing.assert_frame_equal(rows, select(table, **row)[rows.columns])
 
 

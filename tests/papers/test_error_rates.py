@@ -159,7 +159,7 @@ def test_errors_of_values_are_at_most_five_percent_under_normal_runs():
 
 def test_errors_of_tests_are_those_of_the_table():
     """A part of the table made again, with fewer draws."""
-    draws = 1_500
+    draws = 4_000
     kinds = [
         "two arms of ten",
         "ten runs against a bound, or ten pairs",

@@ -14,7 +14,7 @@ import copy
 import difflib
 import itertools
 import math
-from collections import defaultdict
+from collections import ChainMap, defaultdict
 from dataclasses import dataclass, replace
 from html import escape
 
@@ -570,8 +570,8 @@ def _statements(paper, study, arm, recorded, changed, studies):
     if not any(rest_on_arm):
         return
     others = _rows_of_other_arms(paper, study, arm, studies)
-    before = judge(paper.statements, _values_in({**others, **recorded}), errors.known())
-    after = judge(paper.statements, _values_in({**others, **changed}), errors.known())
+    before = judge(paper.statements, _values_in(ChainMap(recorded, others)), errors.known())
+    after = judge(paper.statements, _values_in(ChainMap(changed, others)), errors.known())
     for statement, rests, old, new in zip(
         paper.statements, rest_on_arm, before, after, strict=True
     ):
