@@ -21,6 +21,10 @@ RETRY_SECONDS = 0.05  # until a Ctrl-C that could not be heeded is sent again
 HELP_WIDTH = 96  # characters of a line of help
 RESUMES = "The same command goes on from what was finished."
 
+# Without this package jsonschema leaves out a check of web addresses that notebooks do not need.
+# With it, every command that executes some would first build a grammar: three CPU seconds.
+sys.modules.setdefault("rfc3987_syntax", None)
+
 
 @dataclass(frozen=True)
 class Command:

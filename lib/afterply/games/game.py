@@ -51,8 +51,10 @@ def _unsigned(place) -> int:
 
 
 @functools.cache
-def _guard(margin, dtype) -> np.ndarray:
-    return np.full(margin, SENTINEL).astype(dtype)
+def _guard(margin, dtype) -> tuple[np.ndarray, bytes]:
+    """Return the spare elements of one side, and those of both sides as bytes."""
+    guard = np.full(margin, SENTINEL).astype(dtype)
+    return guard, 2 * guard.tobytes()
 
 
 class Game(Definition):
@@ -80,6 +82,7 @@ class Game(Definition):
         self.maker = None  # of a game of the package: the function that made it
         self.file = None  # of a game in a file: path and what was asked, for catalogue.from_file
         self._proper = b"", False  # the last proper state, and whether its mover was asked for
+        self._last_legal = b"", np.zeros(0, np.int32)  # the last state asked for, and its actions
         self.tried_out = False
         self.found_opposite = False  # whether random games have shown opposite rewards
         if not self._rules_of_package():
@@ -145,15 +148,24 @@ class Game(Definition):
     def legal(self, s) -> np.ndarray:
         """Return the legal actions, int32[n] (a copy); none when the game is over."""
         s = self._state(s, to_move=True)
+        content = s.tobytes()
+        last_content, legal = self._last_legal
+        if content != last_content:
+            legal = self._ask_legal(s)
+            self._last_legal = content, legal
+        return legal.copy()
+
+    def _ask_legal(self, s) -> np.ndarray:
         moves = np.zeros(self.max_legal, np.int32)
         if calls.call_over(self.rules, s):
             return moves[:0]
         n, moves = self._call("legal", moves, "max_legal", before=[s])
         legal = moves[:n]
-        is_wrong = (legal < 0) | (legal >= self.actions)
-        if not 0 <= n <= self.max_legal or is_wrong.any():
+        actions = legal.tolist()
+        is_wrong = len(actions) > 0 and (min(actions) < 0 or max(actions) >= self.actions)
+        if not 0 <= n <= self.max_legal or is_wrong:
             raise ValueError(
-                f"game {self.name!r}: the rule 'legal' gives {n} actions {legal.tolist()} at"
+                f"game {self.name!r}: the rule 'legal' gives {n} actions {actions} at"
                 f" {s.tolist()}; it must return how many it wrote, at most"
                 f" max_legal={self.max_legal}, and actions are 0 to actions - 1 ="
                 f" {self.actions - 1}"
@@ -193,7 +205,11 @@ class Game(Definition):
         `rng` is the uint64[1] of ``kernel.new_rng`` and advances.
         Source: [konen2021] Alg. 6, line 3.
         """
-        return self._call("chance", self._vector(s), "size", after=[generator(rng)])[1]
+        s = self._vector(s)
+        rng = generator(rng)
+        if self.deterministic:
+            return s.copy()
+        return self._call("chance", s, "size", after=[rng])[1]
 
     def next(self, s, action, rng=None) -> np.ndarray:
         """Return the next state after `action` and, where the game has one, its random part."""
@@ -468,11 +484,11 @@ class Game(Definition):
             call = getattr(calls, f"call_{rule}")
         margin = GUARD if self.spec or self.tried_out else MARGIN
         n = len(array)
-        guard = _guard(margin, array.dtype)
+        guard, both_guards = _guard(margin, array.dtype)
         wide = np.concatenate([guard, array, guard])
         inner = wide[margin : margin + n]
         result = call(self.rules, *before, inner, *after)
-        if (wide[:margin] != guard).any() or (wide[margin + n :] != guard).any():
+        if wide[:margin].tobytes() + wide[margin + n :].tobytes() != both_guards:
             raise ValueError(
                 f"game {self.name!r}: the rule {rule!r} writes more than {n} values: correct it, or"
                 f" raise {remedy}"
