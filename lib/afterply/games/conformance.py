@@ -8,6 +8,7 @@ damage the memory of a training without a word, or end the process.
 
 import itertools
 from collections import Counter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -220,23 +221,33 @@ def symmetric_starts(game) -> dict:
     return starts
 
 
-def _is_image(game, s, image, k) -> bool:
-    """Return whether a state is the image of `s` under symmetry `k` in all that the rules say."""
-    if not _same_board(game, s, image, k) or not np.array_equal(game.score(image), game.score(s)):
+class _Seen(NamedTuple):
+    """What the rules say of a state; of one that is over, no actions and nobody to move."""
+
+    board: np.ndarray
+    score: list
+    over: bool
+    actions: np.ndarray
+    player: int | None
+
+
+def _look(game, s) -> _Seen:
+    over = game.over(s)
+    player = None if over else game.player(s)
+    return _Seen(game.board(s), game.score(s).tolist(), over, game.legal(s), player)
+
+
+def _is_image(game, seen, of_image, k) -> bool:
+    """Return whether one state is the image of another under symmetry `k` in all that was seen."""
+    if not np.array_equal(of_image.board, seen.board[game.symmetries[k]]):
         return False
-    if game.over(s) or game.over(image):
-        return game.over(s) and game.over(image)
-    legal = game.legal(s)
-    legal_in_image = game.legal(image)
     if game.action_symmetries is None:
-        same_actions = len(legal) == len(legal_in_image)
+        same_actions = len(seen.actions) == len(of_image.actions)
     else:
-        same_actions = sorted(game.action_symmetries[k][legal]) == sorted(legal_in_image)
-    return same_actions and game.player(image) == game.player(s)
-
-
-def _same_board(game, s, image, k) -> bool:
-    return np.array_equal(game.board(image), game.board(s)[game.symmetries[k]])
+        mirrored = game.action_symmetries[k][seen.actions]
+        same_actions = sorted(mirrored.tolist()) == sorted(of_image.actions.tolist())
+    same_end = seen.over == of_image.over and seen.player == of_image.player
+    return same_actions and same_end and seen.score == of_image.score
 
 
 def play_images(game, images, action, rng) -> dict:
@@ -246,11 +257,13 @@ def play_images(game, images, action, rng) -> dict:
     """
     afterstate = game.play(images[0], action)
     next_state = game.chance(afterstate, rng)
+    board_after = game.board(afterstate)
+    seen = _look(game, next_state)
     next_images = {0: next_state}
     for k, image in images.items():
         if k == 0:
             continue
-        next_image = _next_image(game, afterstate, next_state, image, action, k)
+        next_image = _next_image(game, board_after, seen, image, action, k)
         if next_image is None:
             raise NotConforming(
                 f"the rules do not commute with symmetry {k}: after action {action} at"
@@ -261,16 +274,20 @@ def play_images(game, images, action, rng) -> dict:
     return next_images
 
 
-def _next_image(game, afterstate, next_state, image, action, k):
-    """Return the state after `image` that is the image of `next_state`; None if there is none."""
+def _next_image(game, board_after, seen, image, action, k):
+    """Return the state after `image` that is the image of the one `seen`; None if there is none.
+
+    board_after: of the afterstate from which chance led to the one seen
+    """
     actions = game.legal(image).tolist()
     if game.action_symmetries is not None:
-        actions = [a for a in actions if a == game.action_symmetries[k][action]]
+        image_action = int(game.action_symmetries[k][action])
+        actions = [image_action] if image_action in actions else []
     for image_action in actions:
         image_after = game.play(image, image_action)
-        if _same_board(game, afterstate, image_after, k):
+        if np.array_equal(game.board(image_after), board_after[game.symmetries[k]]):
             for outcome, _ in game.outcomes(image_after):
-                if _is_image(game, next_state, outcome, k):
+                if _is_image(game, seen, _look(game, outcome), k):
                     return outcome
     return None
 
