@@ -82,7 +82,7 @@ ROW, OTHELLO = [0] * 7, games.load("othello")
 LINE = [[1, 1, 0, 0, 0, 0, 0], [2, 2, 2, 2, 1, 1, 1]]
 WRONG = [
     ("connect4", [ROW] * 5, {}, r"shape \(6, 7\), not \(5, 7\)"),
-    ("connect4", [ROW] * 5 + [[5, 0, 0, 0, 0, 0, 0]], {}, r"5 can not stand at \(5, 0\)"),
+    ("connect4", [ROW] * 5 + [[5, 0, 0, 0, 0, 0, 0]], {}, r"5 cannot stand at \(5, 0\)"),
     ("connect4", [ROW] * 5 + [[1, 1, 1, 1, 2, 2, 2]], {"player": 0}, "as many x as o"),
     ("connect4", [ROW] * 4 + LINE, {"player": 1}, "who has won is not to move"),
     ("othello", OTHELLO.to_array(OTHELLO.start()), {}, "give the player"),
@@ -90,9 +90,9 @@ WRONG = [
     ("morris", [[1, *ROW[1:]], *[ROW] * 6], {}, "does not tell the men in the hands"),
     ("morris", [[1, *ROW[1:]], *[ROW] * 6], {"hands": (8, 8), "player": 1}, "not player 1"),
     ("nim", [3, 0, 5], {}, "give the player"),
-    ("nim", [3, 0, 6], {"player": 0}, r"6 can not stand at \(2,\)"),
+    ("nim", [3, 0, 6], {"player": 0}, r"6 cannot stand at \(2,\)"),
     ("nim", [3, 0, 5], {"player": 2}, "the player to move must be a whole number from 0 to 1"),
-    ("game2048", [[3, 0, 0, 0]] * 4, {}, "3 can not stand"),
+    ("game2048", [[3, 0, 0, 0]] * 4, {}, "3 cannot stand"),
     ("cube2", np.zeros((6, 2, 2), int), {}, "no cubie with the colours UUU"),
 ]
 

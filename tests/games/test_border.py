@@ -82,7 +82,7 @@ def changed(game, **numbers):
         ("checkers", {"_3": 2}, "can jump on from 1"),
         ("checkers", {"_3": 1 << 7}, "do not give the end 1"),
         ("checkers", {"_4": 5}, "not be 0 plies, 5 of them quiet"),
-        ("checkers", {"_5": 401}, "can not be 401 plies"),
+        ("checkers", {"_5": 401}, "cannot be 401 plies"),
         ("checkers", {"_4": 1, "_5": 1}, "after 1 quiet plies"),
         ("game2048", {"_2": -4}, "the score -4"),
         ("game2048", {"_2": 6}, "the score 6"),
@@ -311,7 +311,7 @@ def test_slips_of_logic_are_warnings(rules, message):
         assert "symmetry 1" in str(games.check(game, games=2))
 
 
-# ------------------------------------------------------------------- rules that can not be compiled
+# ------------------------------------------------------------------- rules that cannot be compiled
 LINES = [[0, 1], [2, 3]]
 
 

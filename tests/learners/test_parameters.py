@@ -1,4 +1,4 @@
-"""One parameter of a session changed keeps the others; a dictionary can not be mistaken for it."""
+"""One parameter of a session changed keeps the others; a dictionary cannot be mistaken for it."""
 
 import re
 

@@ -669,7 +669,7 @@ static void cube_show(double *shown) {
 static const struct game {
     const char *name;
     void (*start)(void), (*legal)(void), (*play)(int), (*show)(double *);
-    int (*saw)(const double *);      /* takes over what chance has brought; 0: it can not have */
+    int (*saw)(const double *);      /* takes over what chance has brought; 0: it cannot have */
 } GAMES[] = {
     {"tictactoe", nothing, mnk_legal, mnk_play, mnk_show, 0},
     {"connect4", nothing, drop_legal, drop_play, drop_show, 0},
@@ -705,7 +705,7 @@ int differs(const char *name, const int *settings, int num_players, int cells,
             double shown[CELLS];
             log = legal + n + 1;
             if (game->saw && !game->saw(board)) {
-                snprintf(how, length, "ply %d: chance brings what it can not", ply);
+                snprintf(how, length, "ply %d: chance brings what it cannot", ply);
                 return number;
             }
             if ((said[1] != 0) != over) {

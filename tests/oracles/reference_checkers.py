@@ -54,7 +54,7 @@ def steps_of(board, q):
 
 
 def jump_turns(board, q):
-    """All ways to jump on with a piece until it can not: (actions, board)."""
+    """All ways to jump on with a piece until it cannot: (actions, board)."""
     found = []
     for d, after, to, crowned in jumps_of(board, q):
         further = [] if crowned else jump_turns(after, to)

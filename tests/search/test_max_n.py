@@ -1,4 +1,4 @@
-"""Max-N and alpha-beta equal a plain recursion in Python, and say what they can not search."""
+"""Max-N and alpha-beta equal a plain recursion in Python, and say what they cannot search."""
 
 import threading
 

@@ -126,7 +126,7 @@ def survey(game) -> list[str]:
 
 
 def _play_sample(game) -> tuple:
-    """Play random games; ValueError names a rule that others can not rely on.
+    """Play random games; ValueError names a rule that others cannot rely on.
 
     Returns their number, the plies of each player, int [players], and the scores of all states and
     of those at an end, lists of float64 [players].

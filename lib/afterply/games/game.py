@@ -70,7 +70,7 @@ class Game(Definition):
     Raises
     ------
     ValueError
-        If a size or a table is wrong, or a rule can not be compiled.
+        If a size or a table is wrong, or a rule cannot be compiled.
     """
 
     def __init__(self, name: str, **definition):
@@ -410,7 +410,7 @@ class Game(Definition):
             cell = self.layout[place]
             possible = code_of if cell >= 0 else (0,)
             if mark not in possible:
-                raise ValueError(f"{mark} can not stand at {place} of a board of {self.name}")
+                raise ValueError(f"{mark} cannot stand at {place} of a board of {self.name}")
             if cell >= 0:
                 codes[cell] = code_of[mark]
         return codes

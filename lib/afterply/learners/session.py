@@ -99,7 +99,7 @@ class BaseSession:
     def load(cls, path, game=None):
         """Return the session in a file of ``save(path, resumable=True)``, to go on bit for bit.
 
-        The game is as in ``players.load``. ValueError if the file can not be gone on with.
+        The game is as in ``players.load``. ValueError if the file cannot be gone on with.
         """
         file = Archive(path, prefix=STATE)
         card = file.meta.get("card", {})

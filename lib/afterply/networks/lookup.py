@@ -261,7 +261,7 @@ def activation_of(net, weight, boards, num_boards):
 @kernel
 def distinct_indices(net, index, boards, num_boards, work, entry):
     """Write the indices of s': each once, then repeats. Source: [konen2021] Alg. 7, lines 5-9."""
-    # unsigned: LLVM makes vector code only of accesses that can not count from the end
+    # unsigned: LLVM makes vector code only of accesses that cannot count from the end
     m, num, one = np.uint64(net.num_tuples), np.uint64(num_boards), np.uint64(1)
     total = num * m
     if num == one:  # one board activates each table once

@@ -243,7 +243,7 @@ def _symmetries(game, all_symmetries, per_action) -> np.ndarray:
     if per_action and game.action_symmetries is None and len(game.symmetries) > 1:
         raise ValueError(
             f"{game!r} has symmetries but no action_symmetries, so the values of symmetric"
-            " actions can not be shared: give both to Game(...), or neither"
+            " actions cannot be shared: give both to Game(...), or neither"
         )
     return game.symmetries
 

@@ -453,6 +453,6 @@ async function agentsMove(game) {
 }
 
 main().catch((failure) => {
-  $("load").textContent = `This page can not be played: ${failure.message}.`;
+  $("load").textContent = `This page cannot be played: ${failure.message}.`;
   $("load").className = "wrong";
 });

@@ -449,7 +449,7 @@ def _texts(misere, limits, history) -> dict:
         if max(white.bit_count(), black.bit_count()) > MEN:
             return f"a player has at most {MEN} pieces"
         if not 0 <= quiet <= min(plies, quiet_plies or plies) or plies > (max_plies or MOST_PLIES):
-            return f"there can not be {plies} plies, {quiet} of them quiet"
+            return f"there cannot be {plies} plies, {quiet} of them quiet"
         if jumps_from:
             can_jump = jumpers(own, enemy, kings, side) >> jumps_from - 1 & 1
             if quiet or status or not can_jump:

@@ -33,7 +33,7 @@ r"""Nine Men's Morris and its smaller relatives: three men in a line take one of
 Rules: the players place their men in turn, then step along the lines. Who closes a mill removes one
 enemy man: one outside mills, or any if all are in mills; two mills at once remove one. Who has
 three men left and none in hand may fly to any point (not with six or three men). A player with two
-men left, or who can not move, loses. With three men a mill wins at once. Draws: a position for the
+men left, or who cannot move, loses. With three men a mill wins at once. Draws: a position for the
 third time, or 200 plies in a row without a man taken; each rule can be changed or left out.
 
 Heuristic: own men, on the board and in the hand, less the opponent's, divided by men + 1. Known:
@@ -58,7 +58,7 @@ CORE = 5  # numbers of a state without its history
 FROM_HAND = -1  # where a man comes from that is placed
 MOST_PLIES = 1 << 30
 BOARDS = ((9, 16), (6, 8), (3, 8), (3, 6))  # (men of each player, lines)
-AIM = "You win when the other side has two men left, or can not move."
+AIM = "You win when the other side has two men left, or cannot move."
 MOVES = (
     "Put your men on points, then step along the lines; three in a row, a mill, take a man away:"
     " click from, to, and the man that you take."
