@@ -51,7 +51,7 @@ def make_place(directory, monkeypatch):
     monkeypatch.setenv("AFTERPLY_DATA", str(data))
     monkeypatch.setenv("AFTERPLY_REPORTS", str(directory / "reports"))
     monkeypatch.setenv("AFTERPLY_HIDE", "all")
-    run = GOLDEN_RUN | {"checkpoints": golden.repeat(td, GOLDEN_RUN)}
+    run = GOLDEN_RUN | {"checkpoints": [*golden.repeat(td, GOLDEN_RUN)]}
     write_json(data / "golden.json", {"td": {"version": td.VERSION, "runs": [run]}})
     return directory
 

@@ -9,6 +9,7 @@ VERSION and writes both anew (``make golden``).
 import contextlib
 import hashlib
 import json
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -51,23 +52,19 @@ class Checkpoint(NamedTuple):
         return f"{self.moves} moves, mean size of what is learned {self.mean_size:g}"
 
 
-def repeat(learner, run: dict) -> list[Checkpoint]:
-    """Train one golden run and return its checkpoints, the end last."""
+def repeat(learner, run: dict) -> Iterator[Checkpoint]:
+    """Train one golden run and yield its checkpoints, the end last."""
     parameters = defaults(learner.PARAMETERS) | run["parameters"]
     session = learner.Session(load_spec(run["game"]), parameters, run["seed"])
-    checkpoints = []
     for part in range(1, CHECKPOINTS + 1):
         stop = part * run["episodes"] // CHECKPOINTS
         session.train(stop - session.episode)
-        checkpoints.append(
-            Checkpoint(
-                episode=session.episode,
-                moves=session.moves,
-                mean_size=_mean_size(session.state_dict().values()),
-                checksum=session.net.checksum(),
-            )
+        yield Checkpoint(
+            episode=session.episode,
+            moves=session.moves,
+            mean_size=_mean_size(session.state_dict().values()),
+            checksum=session.net.checksum(),
         )
-    return checkpoints
 
 
 def _mean_size(arrays) -> float:
