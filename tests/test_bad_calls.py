@@ -318,6 +318,7 @@ def test_a_wrong_value_is_an_error_that_names_it(outcomes, call):
             assert named, f"{wrong} does not name the value: {text}"
 
 
+@pytest.mark.slow
 def test_nearly_every_value_in_every_place_is_a_clear_error_and_none_ends_the_process():
     import every_value
 

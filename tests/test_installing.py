@@ -269,6 +269,7 @@ STAYS = re.compile(
 )
 
 
+@pytest.mark.slow
 def test_no_text_names_the_package_as_it_was_called_before():
     folders = ("lib", "tests", "notebooks", "data", "reports/paper", ".github", ".devcontainer")
     files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]

@@ -75,11 +75,13 @@ def declared(request):
     return planned(request.param, "paper")
 
 
+@pytest.mark.slow
 def test_no_tagged_cell_asks_for_a_result(declared):
     studies, note = declared
     assert not note and studies
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", DECLARING, ids=lambda path: path.stem)
 def test_no_tagged_cell_asks_for_a_result_at_quick_scale(path):
     studies, note = planned(path, "quick")
@@ -96,6 +98,7 @@ def test_tagged_cells_declare_all_that_has_records(declared):
             assert known, f"tag the cell that declares {record['arm']} with arms"
 
 
+@pytest.mark.slow
 def test_a_plan_has_strong_phases_only_of_learners_that_are_kept():
     (path,) = notebooks.find(["40"])
     (study,), note = notebooks.planned(path, notebooks.profile_parameters(path, "paper"))

@@ -96,11 +96,13 @@ def check(ask, asked, times=TIMES, forget=lambda: None):
     assert all(np.array_equal(ask(s), a, equal_nan=True) for s, a in zip(asked, alone))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make, game", NETS.values(), ids=NETS)
 def test_networks(make, game):
     check(make(), positions(game, 200))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make, game", SEARCHES.values(), ids=SEARCHES)
 def test_searches(make, game):
     check(make(), positions(game, 40))
@@ -114,11 +116,13 @@ def test_contests_of_agents_that_search():
     check(lambda seed: agents.contest(KALAH, *sides(), 5, seed).paths, range(8), 2, forget)
 
 
+@pytest.mark.slow
 def test_matches_against_players_of_one_pool():
     pool = {"random": players.Random(), "MCTS": players.MCTS(20)}
     check(lambda seed: meet(SMALL, *pool.values(), 3, seed)[0], range(20))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(optional.lacks("bitbully")), reason="needs BitBully")
 def test_the_perfect_player():
     def forget():
@@ -178,6 +182,7 @@ def test_copies_work_as_the_original():
     assert agent.search.of(KALAH.start()) == agents.min_max(KALAH, depth=2).search.of(KALAH.start())
 
 
+@pytest.mark.slow
 def test_trainings_side_by_side_are_those_of_one_after_the_other():
     def trained(k):
         min_max = {"teacher": "non-deterministic", "minimax_depth": 2}

@@ -342,6 +342,7 @@ def test_chance_is_listed_with_its_probabilities_or_refused():
         open_spiel.to_spiel(take_game(dice=True, listed=False))
 
 
+@pytest.mark.slow
 def test_other_settings_make_another_game():
     short = take_game()._arguments
     others = [Game(**short | {"score_range": (0.0, 3.0)}), Game(**short | {"render": str})]
@@ -364,6 +365,7 @@ print(game, state.history(), state.legal_actions(), state, sep="; ")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ours", [NIM, take_game(dice=True)], ids=lambda game: game.name)
 def test_a_game_of_ours_and_its_states_are_pickled(ours):
     game = open_spiel.to_spiel(ours, 60)

@@ -130,6 +130,7 @@ def covered(tables):
     return np.mean(hits)
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth():
     rng = np.random.default_rng(3)
     assert 0.91 < covered(simulate(rng, 20) for _ in range(60)) < 0.99

@@ -115,6 +115,7 @@ def learner_text():
     return "\n\n".join(cell for cell in cells if cell.startswith(begins))
 
 
+@pytest.mark.slow
 def test_the_learner_of_a_file_is_trained_interrupted_and_gone_on_with(folder, capsys, monkeypatch):
     Path("own_learner.py").write_text(learner_text())
     words = "train nim --learner own_learner.py:MySarsa --episodes 400 --seed 4 --set alpha=0.2"

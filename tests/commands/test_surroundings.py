@@ -36,6 +36,7 @@ def shell(line, folder, **settings):
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line, status, said, wrong",
     [

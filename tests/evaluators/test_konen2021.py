@@ -178,6 +178,7 @@ def test_measures_and_units():
         assert reached == sorted(reached, reverse=True)  # who has a tile has had the smaller ones
 
 
+@pytest.mark.slow
 def test_a_search_of_one_ply_plays_the_games_of_the_network_alone_and_deeper_ones_go_further():
     ours = games.load("game2048", raw_score=True, all_tiles=True)
     net = Network(ours, [[0, 1], [0, 4]], sigmoid=False)

@@ -103,6 +103,7 @@ WHERE = st.integers(0, 2**20)
 DAMAGE = st.integers(0, 31).map(lambda bit: 1 << bit) | st.integers(-3, 3) | st.integers(0, 2**32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", games.names())
 @settings(max_examples=12, deadline=None, derandomize=True)
 @given(seed=WHERE, plies=st.integers(0, 60), place=WHERE, damage=DAMAGE, flips=st.booleans())

@@ -41,6 +41,7 @@ def test_the_goal_is_worth_one_and_a_twist_nothing(game):
     assert game.key(s) != game.key(after(game, ""))  # the last twist is part of a state
 
 
+@pytest.mark.slow
 def test_the_number_of_twists_is_uniform_and_no_face_comes_twice(game):
     n, share = 20_000, 1 / game.actions
     one = starts(games.load(game.name, max_twists=1), n)

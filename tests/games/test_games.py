@@ -189,6 +189,7 @@ def test_the_check_finds(changed, message):
         games.check(race(**changed), games=10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, sizes",
     [
@@ -227,6 +228,7 @@ def finish_like(turned=0, draws=0, wide=0, many=0):
     return finish
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "finish, message",
     [

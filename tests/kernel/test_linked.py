@@ -40,12 +40,14 @@ def _equal(one, other):
     return one.keys() == other.keys() and all(np.array_equal(one[k], other[k]) for k in one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", games.names())
 def test_a_linked_training_has_the_same_bits(name):
     how = games.load(name), SMALL if name == "game2048" else None
     assert _equal(_trained(td, *how), _trained(td, *how, fast=False))
 
 
+@pytest.mark.slow
 # The rules of every game are linked above. These games have all in which searches differ: two
 # players, three, chance, and a player who moves again.
 @pytest.mark.parametrize("name", ["connect4", "nim3p", "game2048", "kalah"])
@@ -64,6 +66,7 @@ def test_so_have_searches(name):
     assert all(map(np.array_equal, *found, [True] * len(found[0])))
 
 
+@pytest.mark.slow
 def test_so_has_that_of_another_learner_and_of_a_game_of_ones_own():
     for learner, game in ((sarsa, games.load("hex")), (td, race()), (sarsa, race())):
         assert _equal(_trained(learner, game), _trained(learner, game, fast=False))
@@ -80,6 +83,7 @@ def test_rules_with_one_name_in_the_code_stay_apart(monkeypatch):
     assert _equal(_trained(td, game), _trained(td, game, fast=False))
 
 
+@pytest.mark.slow
 def test_a_file_that_is_cut_empty_foreign_or_edited_is_made_again(tmp_path, monkeypatch):
     game, made = games.load("nim"), []
     wanted = _trained(td, game)

@@ -126,6 +126,7 @@ def test_indices_made_anew_are_those_by_differences(name, anew):
     assert one["weights"].any() and all(np.array_equal(one[key], other[key]) for key in one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", [td, sarsa, td_wrapped])
 @pytest.mark.parametrize("episodes", [7, 10, 13])
 def test_stages_share_weights_until_they_are_promoted(learner, episodes):

@@ -157,6 +157,7 @@ def test_errors_of_values_are_at_most_five_percent_under_normal_runs():
     assert list(printed) == list(found.index) and max(printed.values()) <= limit[1]
 
 
+@pytest.mark.slow
 def test_errors_of_tests_are_those_of_the_table():
     """A part of the table made again, with fewer draws."""
     draws = 4_000

@@ -144,6 +144,7 @@ def test_printed_errors_and_counts_of_games_become_standard_errors(by_id):
         assert by_id[name].reason and not by_id[name].target
 
 
+@pytest.mark.slow
 def test_readings_say_which_of_their_trainings_are_one(published):
     """Ten runs with the same weights are one training: no value may be called given by them."""
     weights = {}

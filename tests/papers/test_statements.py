@@ -132,6 +132,7 @@ def test_an_undecided_statement_says_which_kind():
     assert outcome(ORDERED, a=FAR, b=NEAR).kind == ""
 
 
+@pytest.mark.slow
 def test_no_verdict_contradicts_its_interval(monkeypatch):
     """An end beyond the bound is what a part needs, for the statement or for its contrary."""
     monkeypatch.setattr(tests_of_means, "RESAMPLED", 100_000)  # both sides draw the same series
@@ -241,6 +242,7 @@ def test_series_of_differences_and_of_extremes():
         assert verdict(one, a=values) == expected
 
 
+@pytest.mark.slow
 def test_every_part_must_hold_or_most_if_the_paper_says_so():
     parts = [{"of": arm, "high": arm, "low": "z"} for arm in "abcde"]
     every, most = statement("ordering", *parts), statement("ordering", *parts, holds_if="most")
@@ -342,6 +344,7 @@ def test_without_more_runs_of_an_arm_there_is_one_stage():
     assert outcome(trend, **ordered).p_for < outcome(RISING, **ordered).p_for ** 0.5
 
 
+@pytest.mark.slow
 def test_what_is_known_of_an_error_stands_beside_the_verdict_or_takes_it():
     runs = moved(0.4, SKEW)
     (found,) = judge([BARELY], values := lambda *_: dict(enumerate(runs)))

@@ -111,6 +111,7 @@ def stated(path, name, shape):
             changed.writestr(member, content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", [td, tabular])
 def test_a_file_is_refused_before_what_it_states_fills_the_memory(tmp_path, monkeypatch, learner):
     game, path = games.load("nim"), tmp_path / "agent.npz"

@@ -48,6 +48,7 @@ def test_values_before_and_after_choosing_are_the_same():
     assert visits == sorted(visits, reverse=True)
 
 
+@pytest.mark.slow
 def test_a_linear_function_is_wrapped_in_the_rewards_of_the_game():
     """Its values go to 100, where a win is worth 1: a search must not take a lead for more."""
     game = games.load("giveaway")

@@ -155,6 +155,7 @@ def least_text(svg):
     return min(map(float, TEXT.findall(svg))) * 4 / 3 * min(1, PAGE / width)
 
 
+@pytest.mark.slow
 def test_no_text_of_a_large_figure_is_smaller_than_nine_pixels():
     rows = [f"a long name of a row {number}" for number in range(30)]
     table = pd.DataFrame([(row, "ours", 3, 5.0, 4.0, 6.0) for row in rows], columns=ROWS)

@@ -190,6 +190,7 @@ def test_a_key_is_read_without_enter(monkeypatch):
     os.close(ours)
 
 
+@pytest.mark.slow
 def test_where_nobody_can_answer_a_board_is_a_picture_and_nothing_waits(tmp_path):
     write_notebook(tmp_path / "play.ipynb", f"{PLAY}screen.play(games.load('tictactoe'))")
     made = nbformat.read(tmp_path / "play.ipynb", 4)

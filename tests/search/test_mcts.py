@@ -92,6 +92,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game, iterations, limits", one_in(4, CASES))
 def test_search_equals_the_plain_version(game, iterations, limits):
     limits = dict(k=2**0.5, tree_depth=10, rollout_depth=200) | limits

@@ -91,6 +91,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", one_in(3, CASES))
 def test_same_tree_as_the_plain_version(case):
     game, state, iterations, settings = CASES[case]

@@ -237,6 +237,7 @@ def break_playthrough(place):
     path.write_text(path.read_text().replace(found, "0" * 16))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoil, said", [(break_golden, "VERSION"), (break_playthrough, "version")])
 def test_changed_numbers_without_a_new_version_are_noticed(place, capsys, spoil, said):
     make(curve=()).finish()

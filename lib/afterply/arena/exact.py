@@ -10,7 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..checks import one_of
-from ..games.calls import call_key, call_legal, copy_into
+from ..games.calls import (
+    call_key,
+    call_legal,
+    call_over,
+    call_play,
+    call_player,
+    call_score,
+    copy_into,
+)
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..networks.table import find
@@ -45,14 +53,18 @@ def graph(game) -> Graph:
     """Return the positions of a game of two without chance; ValueError if too many or cyclic."""
     if not check_game(game, "an exact result").deterministic or game.players != 2:
         raise ValueError(f"exact results are for two players without chance, not for {game.name}")
-    number, states, children = {game.key(game.start()): 0}, [game.start()], []
+    moves = np.zeros(game.max_legal, np.int32)
+    afterstates = np.zeros((game.max_legal, game.size), np.int32)
+    keys = np.zeros((game.max_legal, 2), np.uint64)
+    number = {np.array(game.key(game.start()), np.uint64).tobytes(): 0}  # by key
+    states = [game.start()]
+    children = []
     for s in states:  # which grows on the way
         below = []
-        for action in game.legal(s):
-            after = game.next(s, action)
-            below.append(number.setdefault(game.key(after), len(states)))
+        for move in range(_play_all(game.rules, s, moves, afterstates, keys)):
+            below.append(number.setdefault(keys[move].tobytes(), len(states)))
             if below[-1] == len(states):
-                states.append(after)
+                states.append(afterstates[move].copy())
         children.append(below)
         if len(states) > MAX_POSITIONS:
             raise ValueError(f"{game.name} has more than {MAX_POSITIONS:,} positions: play games")
@@ -62,15 +74,43 @@ def graph(game) -> Graph:
         raise ValueError(f"{game.name} can come back to a position: play games") from None
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    ordered = [states[i] for i in order]
-    mover = [-1 if game.over(s) else game.player(s) for s in ordered]
+    ordered = np.array([states[i] for i in order], np.int32)
+    mover = np.zeros(len(order), np.int64)
+    result = np.zeros(len(order))
+    _tell_ends(game.rules, ordered, np.zeros(game.players), mover, result)
     return Graph(
-        np.array(ordered, np.int32),
-        np.array(mover),
+        ordered,
+        mover,
         np.cumsum([0] + [len(children[i]) for i in order]),
         np.array([place[j] for i in order for j in children[i]]),
-        np.array([0.0 if p >= 0 else game.score(s) @ (1.0, -1.0) for s, p in zip(ordered, mover)]),
+        result,
     )
+
+
+@kernel
+def _play_all(rules, s, moves, afterstates, keys):
+    """Write the state after every legal action, and its key; return how many there are."""
+    if call_over(rules, s):
+        return 0
+    n = call_legal(rules, s, moves)
+    for move in range(n):
+        copy_into(afterstates[move], s, s.shape[0])
+        call_play(rules, afterstates[move], moves[move])
+        call_key(rules, afterstates[move], keys[move])
+    return n
+
+
+@kernel
+def _tell_ends(rules, states, rewards, mover, result):
+    """Write who moves in each state, or -1 and the result; `rewards` is working memory."""
+    for i in range(states.shape[0]):
+        mover[i] = -1
+        result[i] = 0.0
+        if call_over(rules, states[i]):
+            call_score(rules, states[i], rewards)
+            result[i] = rewards[0] - rewards[1]
+        else:
+            mover[i] = call_player(rules, states[i])
 
 
 @kernel
