@@ -85,7 +85,8 @@ class Agent(Seated):
             values = self.net.action_values(state)
             is_best = values == values.max()
         else:
-            is_best = np.isin(legal, self.search.of(state))
+            best = self.search.of(state)
+            is_best = np.array([action in best for action in legal.tolist()])
         if self.kind in (FIRST, GREEDY_FIRST):
             return np.arange(len(legal)) == np.flatnonzero(is_best)[0]
         return is_best
@@ -96,6 +97,8 @@ def _probabilities_at_random(legal, compound):
 
     Of a compound action the first part is drawn, then the second.
     """
+    if compound == 1:
+        return np.full(len(legal), 1.0 / len(legal))
     first_parts = legal // compound
     _, place, num_actions = np.unique(first_parts, return_inverse=True, return_counts=True)
     return 1.0 / (len(num_actions) * num_actions[place])
