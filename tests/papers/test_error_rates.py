@@ -6,6 +6,7 @@
 import math
 from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -77,9 +78,10 @@ def won_or_lost(rng, size):
     return (rng.binomial(1, 0.95, size) - 0.95) / math.sqrt(0.95 * 0.05)
 
 
+@mock.patch.object(tests_of_means, "RESAMPLED", 100_000)  # a twentieth is enough for these levels
 def of_tests(shapes=(*SHAPES, "won or lost"), kinds=(*KINDS, *OTHERS), draws=DRAWS):
     """How often tests of means reject what is on their edge, in percent, at each level."""
-    tests_of_means.RESAMPLED, rows = 100_000, {}  # a twentieth is enough for these levels
+    rows = {}
     for kind in kinds:
         for shape in shapes:
             draw = (SHAPES | {"won or lost": won_or_lost})[shape]
