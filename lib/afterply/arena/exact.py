@@ -53,15 +53,17 @@ def graph(game) -> Graph:
     """Return the positions of a game of two without chance; ValueError if too many or cyclic."""
     if not check_game(game, "an exact result").deterministic or game.players != 2:
         raise ValueError(f"exact results are for two players without chance, not for {game.name}")
-    moves = np.zeros(game.max_legal, np.int32)
+    start = game.start()
     afterstates = np.zeros((game.max_legal, game.size), np.int32)
     keys = np.zeros((game.max_legal, 2), np.uint64)
-    number = {np.array(game.key(game.start()), np.uint64).tobytes(): 0}  # by key
-    states = [game.start()]
+    number = {np.array(game.key(start), np.uint64).tobytes(): 0}  # by key
+    states = [start]
     children = []
     for s in states:  # which grows on the way
         below = []
-        for move in range(_play_all(game.rules, s, moves, afterstates, keys)):
+        legal = game.legal(s)  # which checks the state, too
+        _play_all(game.rules, s, legal, afterstates, keys)
+        for move in range(len(legal)):
             below.append(number.setdefault(keys[move].tobytes(), len(states)))
             if below[-1] == len(states):
                 states.append(afterstates[move].copy())
@@ -88,16 +90,12 @@ def graph(game) -> Graph:
 
 
 @kernel
-def _play_all(rules, s, moves, afterstates, keys):
-    """Write the state after every legal action, and its key; return how many there are."""
-    if call_over(rules, s):
-        return 0
-    n = call_legal(rules, s, moves)
-    for move in range(n):
+def _play_all(rules, s, legal, afterstates, keys):
+    """Write the state after every legal action, and its key."""
+    for move in range(legal.shape[0]):
         copy_into(afterstates[move], s, s.shape[0])
-        call_play(rules, afterstates[move], moves[move])
+        call_play(rules, afterstates[move], legal[move])
         call_key(rules, afterstates[move], keys[move])
-    return n
 
 
 @kernel
