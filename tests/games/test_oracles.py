@@ -181,12 +181,12 @@ def turned(size):
 
 FREE = {"repetition": 0, "quiet_plies": 0, "max_plies": 0}  # it draws after 40 actions, not plies
 MNK = [(2, 5, 3, 300), (4, 15, 8, 300), (1, 4, 2, 300), (15, 15, 5, 30)]
-CONNECT4 = [(6, 7, 4, 3_000), (4, 5, 3, 500), (7, 8, 5, 300), (3, 12, 4, 300), (15, 4, 7, 200)]
-HEX = [(6, 3_000), (3, 300), (4, 300), (5, 300), (7, 200), (9, 100), (11, 100)]
+CONNECT4 = [(6, 7, 4, 1_000), (4, 5, 3, 500), (7, 8, 5, 300), (3, 12, 4, 300), (15, 4, 7, 200)]
+HEX = [(6, 1_000), (3, 300), (4, 300), (5, 300), (7, 200), (9, 100), (11, 100)]
 ORACLES = [  # ours, theirs, number of an action there, games, comparison at the end
-    ("tictactoe", {}, "tic_tac_toe", same, 3_000, same_text),
-    ("nim", {}, "nim(pile_sizes=5;5;5,is_misere=False)", by_number, 3_000, None),
-    ("nim", {"misere": True}, "nim(pile_sizes=5;5;5,is_misere=True)", by_number, 3_000, None),
+    ("tictactoe", {}, "tic_tac_toe", same, 1_000, same_text),
+    ("nim", {}, "nim(pile_sizes=5;5;5,is_misere=False)", by_number, 1_000, None),
+    ("nim", {"misere": True}, "nim(pile_sizes=5;5;5,is_misere=True)", by_number, 1_000, None),
     *[("tictactoe", {"rows": rows, "columns": columns, "k": k},
        f"mnk(m={columns},n={rows},k={k})", same, number, same_text)
       for rows, columns, k, number in MNK],
@@ -195,9 +195,9 @@ ORACLES = [  # ours, theirs, number of an action there, games, comparison at the
       for rows, columns, k, number in CONNECT4],
     *[("hex", {"size": size}, f"hex(board_size={size})", turned(size), number, None)
       for size, number in HEX],
-    ("kalah", {}, "mancala", by_house, 3_000, same_seeds),
-    ("othello", {}, "othello", same, 3_000, same_discs),
-    ("giveaway", FREE, "misere(game=checkers())", by_field, 3_000, None),
+    ("kalah", {}, "mancala", by_house, 1_000, same_seeds),
+    ("othello", {}, "othello", same, 1_000, same_discs),
+    ("giveaway", FREE, "misere(game=checkers())", by_field, 1_000, None),
     ("checkers", FREE, "checkers", by_field, 60, None),
 ]  # fmt: skip
 
@@ -227,11 +227,11 @@ def test_random_games_equal_openspiel(name, params, other, translate, number, at
         assert at_end is None or at_end(game, s, theirs)
         ends[int(game.score(s)[0])] += 1
     assert min(ends[1], ends[-1]) > number // 20 or params.get("k") == 7 or name == "tictactoe"
-    assert skips > 1000 or name != "othello"
+    assert skips > 300 or name != "othello"
     assert ends[0] == 0 or name not in ("hex", "nim")
     if name == "kalah":  # four standard deviations
         share = [ends[result] / number for result in (1, 0, -1)]
-        assert share == pytest.approx([0.482, 0.064, 0.454], abs=0.02)
+        assert share == pytest.approx([0.482, 0.064, 0.454], abs=0.06)
 
 
 # ------------------------------------------------------------------ state-action pairs (footnote 5)
