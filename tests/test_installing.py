@@ -280,6 +280,9 @@ def test_no_text_names_the_package_as_it_was_called_before():
         built = path.suffix == ".html" and "reports" in path.parts  # of the texts that are read
         texts = path.suffix in (*kinds.split(), "") and "cache" not in path.parts and not built
         if texts and path != Path(__file__).resolve() and "__pycache__" not in path.parts:
-            text = STAYS.sub("", path.read_text(encoding="utf-8", errors="replace"))
+            text = path.read_text(encoding="utf-8", errors="replace")
+            if "afterstate" not in text.lower():  # most of 100 MB
+                continue
+            text = STAYS.sub("", text)
             found += [f"{path.relative_to(ROOT)}: {one[0]}" for one in FORMER.finditer(text)]
     assert not found

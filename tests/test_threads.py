@@ -131,7 +131,7 @@ def test_the_perfect_player():
     def ask(s):
         return [*perfect.scores(s), perfect.value(s, False), *perfect.best_moves(s, True)]
 
-    check(ask, positions(CONNECT4, 300), 2, forget)
+    check(ask, positions(CONNECT4, 100), 2, forget)
 
 
 def test_a_match_is_not_disturbed_by_questions_from_another_thread():

@@ -270,13 +270,13 @@ def test_machine_code_is_read_unless_it_is_broken_and_a_useless_cache_is_named(t
     assert [path.stat().st_mtime_ns for path in sorted(tmp_path.rglob("*.code"))] == written, (
         "what is on disk, rules and kernels alike, is not compiled again"
     )
+    sound = [path.read_bytes() for path in files]
+    foreign = [*sound[1:], *sound[:1]]  # sound, but of another function
     for number, path in enumerate(files):
         content, half = bytearray(path.read_bytes()), path.stat().st_size // 2
         content[half] ^= 64
-        path.write_bytes(content[: [0, 10, half, len(content)][number % 4]])
-    assert said(VALUE, PACKAGE.parent, tmp_path) == first
-    for path, other in zip(files, [*files[1:], *files[:1]]):  # sound, but of another function
-        path.write_bytes(other.read_bytes())
+        kinds = [b"", content[:10], content[:half], content, foreign[number]]
+        path.write_bytes(kinds[number % len(kinds)])
     assert said(VALUE, PACKAGE.parent, tmp_path) == first
     with pytest.raises(AssertionError, match=f"OSError.*{files[0]}.*set AFTERPLY_CACHE"):
         said("import afterply.kernel", PACKAGE.parent, files[0])

@@ -50,18 +50,18 @@ def entries(net):
         (NIM, {"twin": "separate", "alpha": 1.0, "gamma": 0.5}),
         (NIM, {"teacher": "non-deterministic", "learner_seat": "first"}),
         (take_game(extra_turn=True), {"epsilon": 0.5}),
-        # it falls in 300 of the 400 games, to 0
-        (TICTACTOE, {"epsilon": [1.0, 0.0], "epsilon_games": 300, "learner_seat": "first"}),
-        (TICTACTOE, {"epsilon": [1.0, 0.01], "epsilon_games": 300} | GEOMETRIC),
+        # it falls in 100 of the 150 games, to 0
+        (TICTACTOE, {"epsilon": [1.0, 0.0], "epsilon_games": 100, "learner_seat": "first"}),
+        (TICTACTOE, {"epsilon": [1.0, 0.01], "epsilon_games": 100} | GEOMETRIC),
         (TICTACTOE, LOOP | {"teacher": "non-deterministic"}),
         (TICTACTOE, LOOP | {"ties": "first", "draw_reward": 0.5}),
     ],
     ids=lambda x: getattr(x, "name", None) or "-".join(map(str, x.values())) or "default",
 )
 def test_equals_a_dictionary_bit_for_bit(game, settings):
-    session = trained(400, 7, game, **settings)
+    session = trained(150, 7, game, **settings)
     reference = Reference(game, 7, **settings)
-    for _ in range(400):
+    for _ in range(150):
         reference.play()
     assert int(session.work.rng[0]) == reference.rng.state
     assert entries(session.net) == reference.q and len(reference.q) > 5

@@ -94,12 +94,12 @@ def test_training_equals_plain_python(run, params):
     params = {"depth": 2, "num_opponents": 4, "schedule": SCHEDULE, **params}
     params["depth"] -= params.get("quiescence", False)
     session = session_for(params, run=run)
-    history, results = plain_training(session, 9)
+    history, results = plain_training(session, 5)
     for weights in history:
         session.train(1)
         np.testing.assert_allclose(session.net.weights, weights, rtol=1e-9, atol=1e-12)
     assert session.net.results.tolist() == results and len(set(results)) > 1
-    learned = 9 if params["method"] == "LB" else sum(r < 2 for r in results)
+    learned = 5 if params["method"] == "LB" else sum(r < 2 for r in results)
     assert session.statistics()["updates"] == learned
 
 

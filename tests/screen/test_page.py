@@ -28,7 +28,7 @@ NETWORKS = [n for n, card in players.zoo().items() if "tictactoe" not in card["f
 COLOURS = """[...document.querySelectorAll("#cube div")].map((side) =>
     new Set([...side.children].map((square) => square.style.background)).size)"""
 TWISTS = [face + turns for face in "ULF" for turns in ("", "2", "'")]  # of the 2x2x2
-POSITIONS, SEARCHES, ITERATIONS = 400, 20, 1000
+POSITIONS, SEARCHES, ITERATIONS = 150, 8, 500
 
 
 class Machine:
@@ -294,7 +294,7 @@ def test_a_cube_is_scrambled_by_as_many_twists_as_are_asked_for_and_solved(brows
 
 
 # ------------------------------------------------------------------------------ pages that learn
-EPISODES = {"tictactoe": 2000, "nim3p": 5000, "connect4": 200, "game2048": 10}
+EPISODES = {"tictactoe": 1000, "nim3p": 1000, "connect4": 100, "game2048": 5}
 SEED = 3
 SETTINGS = [
     {"farl": "on", "lambda_": 0.7, "alpha": [0.9, 0.3]},

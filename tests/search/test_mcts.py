@@ -83,12 +83,12 @@ def plain_search(game, state, iterations, k, tree_depth, rollout_depth, seed):
 
 
 CASES = [
-    *[(game, 400, {}) for game in (tictactoe, nim3p, double, dice1, dice2)],
+    *[(game, 150, {}) for game in (tictactoe, nim3p, double, dice1, dice2)],
     (connect4, 150, {}),
     (nim3p, 9, {}),
-    (tictactoe, 300, {"tree_depth": 2}),
-    (dice1, 300, {"tree_depth": 2}),
-    (double, 300, {"rollout_depth": 3, "k": 0.3}),
+    (tictactoe, 150, {"tree_depth": 2}),
+    (dice1, 150, {"tree_depth": 2}),
+    (double, 150, {"rollout_depth": 3, "k": 0.3}),
 ]
 
 
