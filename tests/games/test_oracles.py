@@ -195,8 +195,8 @@ ORACLES = [  # ours, theirs, number of an action there, games, comparison at the
       for rows, columns, k, number in CONNECT4],
     *[("hex", {"size": size}, f"hex(board_size={size})", turned(size), number, None)
       for size, number in HEX],
-    ("kalah", {}, "mancala", by_house, 1_000, same_seeds),
-    ("othello", {}, "othello", same, 1_000, same_discs),
+    ("kalah", {}, "mancala", by_house, 3_000, same_seeds),
+    ("othello", {}, "othello", same, 3_000, same_discs),
     ("giveaway", FREE, "misere(game=checkers())", by_field, 1_000, None),
     ("checkers", FREE, "checkers", by_field, 60, None),
 ]  # fmt: skip
@@ -227,11 +227,11 @@ def test_random_games_equal_openspiel(name, params, other, translate, number, at
         assert at_end is None or at_end(game, s, theirs)
         ends[int(game.score(s)[0])] += 1
     assert min(ends[1], ends[-1]) > number // 20 or params.get("k") == 7 or name == "tictactoe"
-    assert skips > 300 or name != "othello"
+    assert skips > 1000 or name != "othello"
     assert ends[0] == 0 or name not in ("hex", "nim")
     if name == "kalah":  # four standard deviations
         share = [ends[result] / number for result in (1, 0, -1)]
-        assert share == pytest.approx([0.482, 0.064, 0.454], abs=0.06)
+        assert share == pytest.approx([0.482, 0.064, 0.454], abs=0.02)
 
 
 # ------------------------------------------------------------------ state-action pairs (footnote 5)
