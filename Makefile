@@ -67,13 +67,13 @@ plan: $(READY) ## What is recorded, what is missing, and the CPU time it would t
 again: $(READY) ## Question a verdict: train RUN=connect4/FARL/3, or all of ARM=connect4/FARL, again and compare; SWITCH="alpha=0.5": a variant.
 	@$(PY) -m afterply.commands.reproduce again "$${RUN:-$$ARM}" --switch "$$SWITCH" --runs "$$RUNS"
 
-check: $(READY) ## For the inner loop: lint, types, layers, and all tests without long runs and engines (about a minute).
+check: $(READY) ## For the inner loop: lint, types, layers, and all tests without long runs and engines (some four minutes).
 	@$(PY) -m ruff check
 	@$(PY) -m ruff format --check
 	@$(PY) -m mypy
 	@$(PY) -m pytest -p no:nbval $(SIDE_BY_SIDE) -m "not slow and not engine" tests
 
-test: $(READY) ## All tests, notebooks included, on all cores (about 16 minutes).
+test: $(READY) ## All tests, notebooks included, on all cores (15 to 25 minutes).
 	@$(PYTEST) tests notebooks
 
 test-hidden: $(READY) ## Tests and notebooks that touch optional engines, as on a machine that has none of them.
