@@ -52,6 +52,19 @@ def test_players_hear_of_everything():
     assert [s for _, s in recorder.heard[1:-1]] == [s.tolist() for s in result.states[1:]]
 
 
+@pytest.mark.parametrize("name", ["nim3p", "othello", "game2048", "kalah"])
+def test_a_player_sees_the_legal_actions_of_a_game_that_nobody_plays(name):
+    game, untouched = games.load(name), games.load(name)
+
+    def choose(state):
+        legal = untouched.legal(state)
+        assert game.legal(state).tolist() == legal.tolist() and game.over(state) == (not len(legal))
+        return legal[0]
+
+    played = arena.match(game, [choose] * game.players, seed=3, max_plies=100_000)
+    assert len(played.moves) > 5
+
+
 def test_play_can_be_broken_off_and_go_on():
     two = games.load("game2048")
     player, begin, rng = Random(), two.start(3), new_rng(5)

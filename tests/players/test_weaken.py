@@ -36,12 +36,23 @@ def test_softmax_has_the_shares_of_its_formula_also_in_the_kernel_that_plays(net
     assert shares == pytest.approx(np.array(exact.outcome(GAME, agent, chance)), abs=0.012)
 
 
+AGENTS = {
+    "greedy, some random": lambda net: agents.learned(net, 0.3),
+    "softmax at any temperature": lambda net: agents.learned(net, 0.0, np.inf),
+    "softmax, some random": lambda net: agents.learned(net, 0.2, 1.0),
+    "Min-Max, the first": lambda net: agents.min_max(GAME, "first", 2, 0.1),
+    "Min-Max, any": lambda net: agents.min_max(GAME, "random"),
+    "random": lambda net: agents.chance(GAME),
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("epsilon, temperature", [(0.3, 0.0), (0.0, np.inf), (0.2, 1.0)])
-def test_policies_by_the_kernel_are_those_of_the_agent(net, epsilon, temperature):
-    agent, found = agents.learned(net, epsilon, temperature), exact.graph(GAME)
+@pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
+def test_policies_by_the_kernel_are_those_of_the_agent(net, agent):
+    agent, found = agent(net), exact.graph(GAME)
     by_agent = np.concatenate([agent.policy(s) for s in found.states[found.mover >= 0]])
     assert exact.policy(GAME, agent) == pytest.approx(by_agent, abs=1e-12)
+    assert exact.policy(GAME, agent).sum() == pytest.approx((found.mover >= 0).sum())
 
 
 @pytest.mark.slow

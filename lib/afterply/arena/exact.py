@@ -10,19 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..checks import one_of
-from ..games.calls import (
-    call_key,
-    call_legal,
-    call_over,
-    call_play,
-    call_player,
-    call_score,
-    copy_into,
-)
+from ..games.calls import call_key, call_over, call_play, call_player, call_score, copy_into
 from ..games.game import check_game
 from ..kernel.compile import kernel
-from ..networks.table import find
-from ..networks.table_games import GREEDY, SOFTMAX, new_work, weigh
+from ..networks.table import NONE
+from ..networks.table_games import FIRST, GREEDY_FIRST, UNIFORM, look_at, new_work, state_in, weigh
 from ..players.agents import check_agent
 
 MAX_POSITIONS = 200_000
@@ -112,40 +104,59 @@ def _tell_ends(rules, states, rewards, mover, result):
 
 
 @kernel
-def _read_policy(rules, states, mover, policy, table, work, shares):
-    k = 0
-    for i in range(states.shape[0]):
-        if mover[i] < 0:
+def _read_policy(rules, positions, policy, table, work, begin, shares):
+    """Write the probability of every move from position `begin` on.
+
+    Return the first position whose best moves are not in the table yet, or the number of positions.
+    """
+    is_searched = policy.kind == FIRST or policy.kind == UNIFORM
+    takes_first = policy.kind == FIRST or policy.kind == GREEDY_FIRST
+    for i in range(begin, positions.states.shape[0]):
+        if positions.mover[i] < 0:
             continue
-        copy_into(work.state, states[i], states.shape[1])
-        n = call_legal(rules, work.state, work.moves)
-        call_key(rules, work.state, work.key)
-        state = find(table, policy.owner, work.key)
+        copy_into(work.state, positions.states[i], work.state.shape[0])
+        _, n = look_at(rules, work)
+        state = state_in(rules, policy, table, work)
+        if is_searched and state == NONE:
+            return i
         total = weigh(policy, table, work, state, n)
+        if takes_first:
+            total = leave_the_first(work, n)
         for j in range(n):
             best = (1.0 - policy.epsilon) * work.values[work.moves[j]] / total
-            shares[k] = policy.epsilon / n + best
-            k += 1
+            shares[positions.first[i] + j] = policy.epsilon * (1.0 / n) + best
+    return positions.states.shape[0]
+
+
+@kernel
+def leave_the_first(work, n):
+    """Leave only the first weight that is not 0 of the legal actions; return it."""
+    total = 0.0
+    for j in range(n):
+        if total > 0.0:
+            work.values[work.moves[j]] = 0.0
+        total += work.values[work.moves[j]]
+    return total
 
 
 def policy(game, agent) -> np.ndarray:
     """Return an agent's probability of every move of the graph, float64[moves]."""
     check_agent(game, agent)
     positions = graph(game)
-    if agent.kind in (GREEDY, SOFTMAX) and game.rules.compound == 1:  # all random moves are alike
-        shares = np.zeros(len(positions.target))
-        _read_policy(
-            game.rules,
-            positions.states,
-            positions.mover,
-            agent.side.policy,
-            agent.net.table,
-            new_work(game, 0),
-            shares,
+    if game.rules.compound != 1:  # of which the random moves are not alike
+        running = positions.states[positions.mover >= 0]
+        return np.concatenate([agent.policy(s) for s in running])
+    shares = np.zeros(len(positions.target))
+    work = new_work(game, 0)
+    begin = 0
+    while begin < len(positions.states):
+        side = agent.side  # asked for anew each time: a table that grows has other arrays
+        begin = _read_policy(
+            game.rules, positions, side.policy, side.net.table, work, begin, shares
         )
-        return shares
-    running = positions.states[positions.mover >= 0]
-    return np.concatenate([agent.policy(s) for s in running])
+        if begin < len(positions.states):
+            side.net.add(positions.states[begin])
+    return shares
 
 
 def outcome(game, first, second) -> Result:

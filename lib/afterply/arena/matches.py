@@ -72,6 +72,7 @@ def play_on(game, seated, state, rng, most: int = MAX_PLIES) -> tuple:
     observers = [player.observe for player in seated if hasattr(player, "observe")]
     mover, num_legal = advance(game.rules, s, -1, rng, legal)
     while mover >= 0 and len(steps) < most:
+        game._arrived(s, legal[:num_legal])
         try:
             action = _ask(game, seated[mover], mover, s, legal[:num_legal])
         except Resigned as error:

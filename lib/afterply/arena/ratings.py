@@ -21,10 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq, linprog, root
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
-from scipy.special import softmax
+import scipy  # its parts are read on first use: most processes fit no ratings
 
 from ..checks import number
 from ..stats import t_quantile
@@ -76,7 +73,7 @@ def _outcome_probabilities(difference, draw):
     # The formula of the module, with all three weights divided by exp((a + b + c) / 2).
     half = np.asarray(difference, float) / 2
     log_weights = np.stack([half, np.full_like(half, draw), -half], axis=-1)
-    return softmax(log_weights, axis=-1)
+    return scipy.special.softmax(log_weights, axis=-1)
 
 
 def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
@@ -127,7 +124,7 @@ def place(model: Model, results: pd.DataFrame, prior: float = PRIOR) -> float:
     # without a change of sign it is 0 nowhere.
     if surplus(-MAX_STRENGTH) * surplus(MAX_STRENGTH) >= 0.0:
         raise ValueError(f"all points or none have no rating: give a prior above 0, not {prior}")
-    return float(brentq(surplus, -MAX_STRENGTH, MAX_STRENGTH, xtol=1e-10))
+    return float(scipy.optimize.brentq(surplus, -MAX_STRENGTH, MAX_STRENGTH, xtol=1e-10))
 
 
 def ratings(results: pd.DataFrame, prior: float = PRIOR) -> pd.DataFrame:
@@ -203,7 +200,7 @@ class _Observations(NamedTuple):
 
     def probabilities(self, theta):
         """Return how probable the outcomes of each row are: float64 [rows, outcomes]."""
-        return softmax(self.design @ theta, axis=1)
+        return scipy.special.softmax(self.design @ theta, axis=1)
 
     def gradients(self, theta):
         """Return each row's part of the log-likelihood's gradient: float64 [rows, parameters]."""
@@ -217,7 +214,7 @@ class _Observations(NamedTuple):
         expected = self.num_games * probabilities
         # A row concerns two players of perhaps hundreds: nearly all of it is zero.
         deviation = self.design - mean[:, None]
-        deviation = csr_array(deviation.reshape(expected.size, len(theta)))
+        deviation = scipy.sparse.csr_array(deviation.reshape(expected.size, len(theta)))
         weighted = deviation.multiply(expected.reshape(expected.size, 1))
         return (weighted.T @ deviation).toarray()
 
@@ -278,7 +275,7 @@ def _maximum_likelihood(observations, prior):
     # The Hessian is singular, since a number added to all strengths changes nothing;
     # Levenberg-Marquardt ("lm") does not mind.
     tolerance = {"xtol": 1e-14, "ftol": 1e-14}
-    return root(gradient, start, jac=hessian, method="lm", options=tolerance).x
+    return scipy.optimize.root(gradient, start, jac=hessian, method="lm", options=tolerance).x
 
 
 def _model_of(observations, theta):
@@ -324,7 +321,7 @@ def _require_connected(seats, players):
     """Raise ValueError unless a chain of games leads from every player to every other."""
     have_met = np.zeros((len(players), len(players)), bool)
     have_met[seats[:, 0], seats[:, 1]] = True
-    num_groups, groups = connected_components(have_met, directed=False)
+    num_groups, groups = scipy.sparse.csgraph.connected_components(have_met, directed=False)
     if num_groups > 1:
         apart = [player for player, group in zip(players, groups) if group != groups[0]]
         raise ValueError(f"{apart} never met {players[0]!r} or who played it: let them meet")
@@ -341,7 +338,9 @@ def _require_finite_maximum(observations):
     rows, outcomes = np.nonzero(observations.counts)
     design_of_outcome = observations.design[rows, outcomes][:, None]
     gain = (design_of_outcome - observations.design[rows]).reshape(-1, observations.design.shape[2])
-    best = linprog(-gain.sum(axis=0), A_ub=-gain, b_ub=np.zeros(len(gain)), bounds=(-1, 1))
+    best = scipy.optimize.linprog(
+        -gain.sum(axis=0), A_ub=-gain, b_ub=np.zeros(len(gain)), bounds=(-1, 1)
+    )
     if best.fun < -1e-9:
         raise ValueError(
             f"{observations.players}: some never lost or never won a point, so their ratings have"

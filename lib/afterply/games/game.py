@@ -542,6 +542,16 @@ class Game(Definition):
         self._proper = content, to_move
         return s
 
+    def _arrived(self, s, legal):
+        """Note that the rules of the package led to a state and its legal actions.
+
+        Whoever asks for them next need not check and list them again.
+        """
+        if self.spec is not None:
+            content = s.tobytes()
+            self._proper = content, True
+            self._last_legal = content, legal.copy()
+
 
 def made_by(maker, spec: dict) -> Game:
     """Make a game of the package by its maker; `spec` holds its name and all parameters."""

@@ -103,12 +103,20 @@ def look_at(rules, work):
 
 
 @kernel
+def state_in(rules, policy, table, work):
+    """Return the number of the present state in the table that a policy reads, or NONE."""
+    if policy.kind == RANDOM:
+        return np.int64(NONE)
+    if policy.kind == FIRST or policy.kind == UNIFORM:
+        calls.mix_words(work.state, rules.core, work.key)  # the key leaves clocks out
+    return find(table, policy.owner, work.key)
+
+
+@kernel
 def choose(rules, policy, table, work, n):
     """Return an action, -MISSING if its best is unknown. Source: [jamieson2022] Eq. (1); D5, D8."""
     searched = policy.kind == FIRST or policy.kind == UNIFORM
-    if searched:  # the key leaves clocks out, which count here
-        calls.mix_words(work.state, rules.core, work.key)
-    state = find(table, policy.owner, work.key) if policy.kind != RANDOM else np.int64(NONE)
+    state = state_in(rules, policy, table, work)
     if searched and state == NONE:
         return np.int64(-MISSING)
     if policy.kind == RANDOM or policy.epsilon > 0.0 and random_float(work.rng) < policy.epsilon:
