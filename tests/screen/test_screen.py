@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 
 import nbclient
 import nbformat
@@ -16,7 +17,7 @@ from afterply.kernel.random import new_rng
 from afterply.networks import ntuple
 from afterply.screen.game_table import OVER, THEM, YOU, Table
 from afterply.screen.play import key_pressed, play_at_terminal
-from afterply.screen.widget import Replay, attribution, judge_of, judgement, replay
+from afterply.screen.widget import BoardWidget, Replay, attribution, judge_of, judgement, replay
 from small_studies import write_notebook
 
 GAME = games.load("tictactoe")
@@ -112,6 +113,33 @@ def test_at_a_terminal_moves_are_typed():
     assert table.actions[::2] == [4, 6]
     assert any("'zz' is not a move" in text for text in said)
     assert any("b2 " in text for text in said) and "taken back" in said
+
+
+class Page(BoardWidget):
+    """A board whose page only sends what a test asks for."""
+
+    def on_msg(self, listener):
+        self.send = lambda **message: listener(self, message, [])
+
+
+@pytest.mark.parametrize("answer", [7, 0, "nonsense"], ids=["another place", "the same", "no move"])
+def test_what_an_opponent_thought_of_before_an_undo_is_dropped(answer):
+    asked, may_answer = threading.Event(), threading.Event()
+
+    def choose(state):
+        asked.set()
+        assert may_answer.wait(60)
+        return answer
+
+    page = Page(Table(GAME, [choose]), None)
+    page.begin()
+    page.send(do="move", action=0, ply=0)
+    assert asked.wait(60)
+    page.send(do="undo")
+    may_answer.set()
+    page._worker.shutdown(wait=True)
+    assert (page.scene["ply"], page.scene["turn"], page.scene["error"]) == (0, YOU, "")
+    assert page.table.actions == []
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """A game between a person and other players, which the widget and the terminal both show."""
 
-import threading
-
 import numpy as np
 
 from ..checks import seed_number, whole
@@ -40,7 +38,6 @@ class Table:
         self.round = 0
         self.names = sides(game)
         self.typed_names = game.drawing.typed_sides or self.names
-        self._lock = threading.RLock()
         self._adviser_of_caller = adviser
         self.seat_opponents(opponents)
 
@@ -73,15 +70,14 @@ class Table:
 
     def new(self, seat: int) -> None:
         """Begin a new game in a seat."""
-        with self._lock:
-            self.seat = seat
-            self.round += 1
-            self.players = {}
-            for k, player in enumerate(self.opponents):
-                self.players[(seat + 1 + k) % self.game.players] = player
-            self.states = [self.game.start(seed_from(self.seed, self.round))]
-            self.actions = []
-            self._begin_match()
+        self.seat = seat
+        self.round += 1
+        self.players = {}
+        for k, player in enumerate(self.opponents):
+            self.players[(seat + 1 + k) % self.game.players] = player
+        self.states = [self.game.start(seed_from(self.seed, self.round))]
+        self.actions = []
+        self._begin_match()
 
     def _begin_match(self):
         """Let all players follow the present game from its start."""
@@ -106,14 +102,13 @@ class Table:
 
     def make(self, action: int) -> None:
         """Make a move of whoever is to move; raises ValueError if it is not legal."""
-        with self._lock:
-            action = int(action)
-            rng = new_rng(seed_from(self.seed, self.round, "chance", len(self.actions)))
-            self.states.append(self.game.next(self.state, action, rng))
-            self.actions.append(action)
-            for player in self.players.values():
-                if hasattr(player, "observe"):
-                    player.observe(action, self.state.copy())
+        action = int(action)
+        rng = new_rng(seed_from(self.seed, self.round, "chance", len(self.actions)))
+        self.states.append(self.game.next(self.state, action, rng))
+        self.actions.append(action)
+        for player in self.players.values():
+            if hasattr(player, "observe"):
+                player.observe(action, self.state.copy())
 
     def choice(self) -> int:
         """Return what the opponent whose turn it is would do."""
@@ -121,15 +116,14 @@ class Table:
 
     def undo(self) -> bool:
         """Take back the person's last move and what came after; return whether there was one."""
-        with self._lock:
-            plies = self._plies_of_person()
-            if not plies:
-                return False
-            last = plies[-1]
-            del self.states[last + 1 :]
-            del self.actions[last:]
-            self._begin_match()
-            return True
+        plies = self._plies_of_person()
+        if not plies:
+            return False
+        last = plies[-1]
+        del self.states[last + 1 :]
+        del self.actions[last:]
+        self._begin_match()
+        return True
 
     def _plies_of_person(self):
         """Return the numbers of the plies at which the person moved."""

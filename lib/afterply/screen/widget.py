@@ -9,6 +9,7 @@ each move. Nothing is fetched from anywhere.
 import functools
 import math
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
@@ -83,6 +84,7 @@ class BoardWidget:
         self._values = None
         self._worker = ThreadPoolExecutor(1, "afterply-board")
         self._number = 0  # of the last request; the outcome of an older one is dropped
+        self._lock = threading.Lock()  # whoever holds it may change the table and show it
 
     def begin(self):
         """Listen to the page and show the first position."""
@@ -94,12 +96,13 @@ class BoardWidget:
 
     def _asked(self, _, message, buffers):
         """Do what the page asks for; whatever is wrong with it is shown, not raised."""
-        self.error = ""
-        try:
-            self._fulfil(message)
-        except Exception as failure:
-            self.error = f"{type(failure).__name__}: {failure}"
-        self._go_on()
+        with self._lock:
+            self.error = ""
+            try:
+                self._fulfil(message)
+            except Exception as failure:
+                self.error = f"{type(failure).__name__}: {failure}"
+            self._go_on()
 
     def _fulfil(self, message):
         """Do what a message of the page asks for; ``board.js`` lists the messages."""
@@ -134,27 +137,34 @@ class BoardWidget:
 
     def _think(self, number):
         """Make the opponents' moves and find the values, unless there was another request since."""
+        table = self.table
         try:
-            while self._number == number and self.table.turn == THEM:
-                action = self.table.choice()
-                if self._number == number:
-                    self.table.make(action)
-                    self._show()
-            if self.show_values and self._number == number and self.table.turn == YOU:
-                values = self.table.values()
-                if self._number == number:
-                    self._values = values
-                    self._show()
+            while self._number == number and table.turn == THEM:
+                self._take_over(number, table.make, table.choice())
+            if self.show_values and self._number == number and table.turn == YOU:
+                self._take_over(number, self._keep_values, table.values())
         except Exception as failure:  # a player of somebody's making
-            self.error = f"{type(failure).__name__}: {failure}"
-            self._show()
+            self._take_over(number, self._keep_error, f"{type(failure).__name__}: {failure}")
+
+    def _take_over(self, number, function, outcome):
+        """Let a function take what was thought of for a request, and show it, if it is the last."""
+        with self._lock:
+            if self._number == number:
+                function(outcome)
+                self._show()
+
+    def _keep_values(self, values):
+        self._values = values
+
+    def _keep_error(self, error):
+        self.error = error
 
     def _show(self):
         """Send the page all that it shows: the scene, which ``board.js`` describes."""
         table = self.table
         game = table.game
         state = table.state
-        values = self._values  # read once: another thread may forget them meanwhile
+        values = self._values
         legal = game.legal(state).tolist() if table.turn == YOU else []
         names = {action: game.action_name(state, action) for action in legal}
         places = {action: game.places(state, action) for action in legal}
