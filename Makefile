@@ -73,7 +73,7 @@ check: $(READY) ## For the inner loop: lint, types, layers, and all tests withou
 	@$(PY) -m mypy
 	@$(PY) -m pytest -p no:nbval $(SIDE_BY_SIDE) -m "not slow and not engine" tests
 
-test: $(READY) ## All tests, notebooks included, on all cores (15 to 25 minutes).
+test: $(READY) ## All tests, notebooks included, on all cores (15 to 35 minutes).
 	@$(PYTEST) tests notebooks
 
 test-hidden: $(READY) ## Tests and notebooks that touch optional engines, as on a machine that has none of them.
