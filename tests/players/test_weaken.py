@@ -38,7 +38,7 @@ def test_softmax_has_the_shares_of_its_formula_also_in_the_kernel_that_plays(net
 
 AGENTS = {
     "greedy, some random": lambda net: agents.learned(net, 0.3),
-    "softmax at any temperature": lambda net: agents.learned(net, 0.0, np.inf),
+    "softmax, infinitely hot": lambda net: agents.learned(net, 0.0, np.inf),
     "softmax, some random": lambda net: agents.learned(net, 0.2, 1.0),
     "Min-Max, the first": lambda net: agents.min_max(GAME, "first", 2, 0.1),
     "Min-Max, any": lambda net: agents.min_max(GAME, "random"),

@@ -14,7 +14,15 @@ from ..games.calls import call_key, call_over, call_play, call_player, call_scor
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..networks.table import NONE
-from ..networks.table_games import FIRST, GREEDY_FIRST, UNIFORM, look_at, new_work, state_in, weigh
+from ..networks.table_games import (
+    FIRST,
+    GREEDY_FIRST,
+    is_searched,
+    look_at,
+    new_work,
+    state_in,
+    weigh,
+)
 from ..players.agents import check_agent
 
 MAX_POSITIONS = 200_000
@@ -109,7 +117,6 @@ def _read_policy(rules, positions, policy, table, work, begin, shares):
 
     Return the first position whose best moves are not in the table yet, or the number of positions.
     """
-    is_searched = policy.kind == FIRST or policy.kind == UNIFORM
     takes_first = policy.kind == FIRST or policy.kind == GREEDY_FIRST
     for i in range(begin, positions.states.shape[0]):
         if positions.mover[i] < 0:
@@ -117,13 +124,14 @@ def _read_policy(rules, positions, policy, table, work, begin, shares):
         copy_into(work.state, positions.states[i], work.state.shape[0])
         _, n = look_at(rules, work)
         state = state_in(rules, policy, table, work)
-        if is_searched and state == NONE:
+        if is_searched(policy) and state == NONE:
             return i
         total = weigh(policy, table, work, state, n)
         if takes_first:
             total = leave_the_first(work, n)
         for j in range(n):
             best = (1.0 - policy.epsilon) * work.values[work.moves[j]] / total
+            # 1 / n first, as in `Agent.policy`: the same bits
             shares[positions.first[i] + j] = policy.epsilon * (1.0 / n) + best
     return positions.states.shape[0]
 
@@ -148,15 +156,14 @@ def policy(game, agent) -> np.ndarray:
         return np.concatenate([agent.policy(s) for s in running])
     shares = np.zeros(len(positions.target))
     work = new_work(game, 0)
+    side = agent.side
     begin = 0
-    while begin < len(positions.states):
-        side = agent.side  # asked for anew each time: a table that grows has other arrays
-        begin = _read_policy(
-            game.rules, positions, side.policy, side.net.table, work, begin, shares
-        )
-        if begin < len(positions.states):
-            side.net.add(positions.states[begin])
-    return shares
+    while True:
+        table = side.net.table  # once it has grown, another one
+        begin = _read_policy(game.rules, positions, side.policy, table, work, begin, shares)
+        if begin == len(positions.states):
+            return shares
+        side.net.add(positions.states[begin])
 
 
 def outcome(game, first, second) -> Result:

@@ -103,19 +103,25 @@ def look_at(rules, work):
 
 
 @kernel
+def is_searched(policy):
+    """Return whether a policy reads best moves, which a search puts into its table."""
+    return policy.kind == FIRST or policy.kind == UNIFORM
+
+
+@kernel
 def state_in(rules, policy, table, work):
     """Return the number of the present state in the table that a policy reads, or NONE."""
     if policy.kind == RANDOM:
         return np.int64(NONE)
-    if policy.kind == FIRST or policy.kind == UNIFORM:
-        calls.mix_words(work.state, rules.core, work.key)  # the key leaves clocks out
+    if is_searched(policy):  # the key leaves clocks out, which count here
+        calls.mix_words(work.state, rules.core, work.key)
     return find(table, policy.owner, work.key)
 
 
 @kernel
 def choose(rules, policy, table, work, n):
     """Return an action, -MISSING if its best is unknown. Source: [jamieson2022] Eq. (1); D5, D8."""
-    searched = policy.kind == FIRST or policy.kind == UNIFORM
+    searched = is_searched(policy)
     state = state_in(rules, policy, table, work)
     if searched and state == NONE:
         return np.int64(-MISSING)
@@ -345,8 +351,7 @@ def play_contest(game, first: Side, second: Side, games: int, seed: int) -> Cont
     trace = new_trace(0)
     status = None
     while status != DONE:
-        # asked for anew each time: a table that grows has other arrays
-        tables = first.net.table, second.net.table
+        tables = first.net.table, second.net.table  # once they have grown, others
         policies = first.policy, second.policy
         status = _play_contest(game.rules, policies, tables, (trace, trace), work, result)
         if status == MISSING:
